@@ -48,7 +48,7 @@ async function measure(
       },
       load.ended,
     )
-  const beside = async (count: number, within_ms: number) => {
+  const beside = async (count: number, within_ms: number): Promise<Round> => {
     const submitted = producer.submit(count, within_ms)
     const report = await interactive({ seconds: (2 * within_ms) / 1000, ended: submitted })
     return { report, submitted: await submitted }
@@ -57,7 +57,7 @@ async function measure(
   await interactive({ seconds: quick ? 2 : 4 })
   const warm = await beside(warmUpItems, warmUpWithinMs)
   const alone: LoadReport[] = []
-  const together: Awaited<ReturnType<typeof beside>>[] = []
+  const together: Round[] = []
   for (let round = 0; round < rounds; round++) {
     say('bulk: requests alone')
     alone.push(await interactive({ seconds }))
@@ -65,12 +65,25 @@ async function measure(
     together.push(await beside(items / rounds, bulkWithinMs))
   }
   alone.push(await interactive({ seconds }))
+  const accepted = together.reduce((sum, { submitted }) => sum + submitted.accepted, 0)
+  await verify(service, accepted + warm.submitted.accepted)
+  return report(alone, together, accepted)
+}
+
+interface Round {
+  readonly report: LoadReport
+  readonly submitted: Awaited<ReturnType<Producer['submit']>>
+}
+
+function report(
+  alone: readonly LoadReport[],
+  together: readonly Round[],
+  accepted: number,
+): { figures: Figure[]; notes: string[] } {
   const of = (field: 'p50_ms' | 'p99_ms' | 'max_ms') => ({
     alone: { name: 'alone', value: median(alone.map((report) => report[field])) },
     beside: median(together.map(({ report }) => report[field])),
   })
-  const accepted = together.reduce((sum, { submitted }) => sum + submitted.accepted, 0)
-  await verify(service, accepted + warm.submitted.accepted)
   return {
     figures: [
       compared(`p99 answer, open loop at ${rate}/s, beside bulk`, 'ms', of('p99_ms').beside, of('p99_ms').alone, {

@@ -48,111 +48,129 @@ const drainWithinMs = 5000
 const webhooksPerSecond = 4000
 const webhooksMadeMax = 12_000
 
+interface Run {
+  readonly plan: LoadPlan
+  readonly ended: AbortSignal
+  readonly latencies: Float32Array
+  readonly refused: Record<string, number>
+  readonly nextText: (n: number) => string | Buffer
+  readonly idle: Connection[]
+  connections: readonly Connection[]
+  asked: number
+  answered: number
+  running: number
+  closed: boolean
+  /** Connections without an answer yet, before measuring begins. */
+  warming: number
+  readonly allWarm: PromiseWithResolvers<void>
+  readonly report: PromiseWithResolvers<LoadReport>
+  began: number
+  until: number
+  cpuBefore: NodeJS.CpuUsage
+}
+
+function startRun(plan: LoadPlan, ended: AbortSignal): Run {
+  const expected = Math.ceil(plan.seconds * (plan.rate ?? answersPerSecondMax)) + plan.connections
+  return {
+    plan,
+    ended,
+    latencies: new Float32Array(Math.min(latenciesMax, plan.requests_max ?? latenciesMax, expected)),
+    refused: {},
+    nextText: requestMaker(plan),
+    idle: [],
+    connections: [],
+    asked: 0,
+    answered: 0,
+    running: 0,
+    closed: false,
+    warming: plan.rate === undefined ? 0 : plan.connections,
+    allWarm: Promise.withResolvers(),
+    report: Promise.withResolvers(),
+    began: 0,
+    until: 0,
+    cpuBefore: { user: 0, system: 0 },
+  }
+}
+
+const mayAsk = ({ closed, ended, asked, plan, until }: Run): boolean =>
+  !closed && !ended.aborted && asked < (plan.requests_max ?? Infinity) && performance.now() < until
+
+function finish(run: Run): void {
+  if (run.closed) return
+  run.closed = true
+  const { user, system } = process.cpuUsage(run.cpuBefore)
+  for (const connection of run.connections) connection.socket.destroy()
+  const { latencies, answered, refused, began } = run
+  const measured = latencies.subarray(0, Math.min(answered, latencies.length))
+  run.report.resolve(reportOf(measured, answered, refused, (performance.now() - began) / 1000, user + system))
+}
+
+function onAnswer(run: Run, connection: Connection, status: number): void {
+  if (run.warming > 0) {
+    if (--run.warming === 0) run.allWarm.resolve()
+    return
+  }
+  if (run.answered < run.latencies.length) run.latencies[run.answered] = performance.now() - connection.asked_at
+  run.answered += 1
+  run.running -= 1
+  if (status !== 202 && status !== 200) run.refused[status] = (run.refused[status] ?? 0) + 1
+  if (run.plan.rate !== undefined) run.idle.push(connection)
+  else if (mayAsk(run)) ask(run, connection, performance.now())
+  if (run.running === 0 && !mayAsk(run)) finish(run)
+}
+
+function ask(run: Run, connection: Connection, due: number): void {
+  run.asked += 1
+  run.running += 1
+  connection.asked_at = due
+  connection.socket.write(run.nextText(run.asked), 'latin1')
+}
+
 export async function runLoad(plan: LoadPlan, ended: AbortSignal): Promise<LoadReport> {
-  const latencies = new Float32Array(
-    Math.min(
-      latenciesMax,
-      plan.requests_max ?? latenciesMax,
-      Math.ceil(plan.seconds * (plan.rate ?? answersPerSecondMax)) + plan.connections,
+  const run = startRun(plan, ended)
+  const { promise, reject } = run.report
+  run.connections = Array.from({ length: plan.connections }, () =>
+    openConnection(
+      plan,
+      (connection, status) => onAnswer(run, connection, status),
+      (error) => (run.closed ? undefined : reject(error)),
     ),
   )
-  const refused: Record<string, number> = {}
-  const { promise, resolve, reject } = Promise.withResolvers<LoadReport>()
-  const nextText = requestMaker(plan)
-  let asked = 0
-  let answered = 0
-  let running = 0
-  let closed = false
-  let warming = plan.rate === undefined ? 0 : plan.connections
-  const { promise: allWarm, resolve: warmed } = Promise.withResolvers<void>()
-  const idle: Connection[] = []
-
-  const mayAsk = () => !closed && !ended.aborted && asked < (plan.requests_max ?? Infinity) && performance.now() < until
-  const finish = () => {
-    if (closed) return
-    closed = true
-    const { user, system } = process.cpuUsage(cpuBefore)
-    for (const connection of connections) connection.socket.destroy()
-    resolve(
-      reportOf(
-        latencies.subarray(0, Math.min(answered, latencies.length)),
-        answered,
-        refused,
-        (performance.now() - began) / 1000,
-        user + system,
-      ),
-    )
-  }
-  const onAnswer = (connection: Connection, status: number) => {
-    if (warming > 0) {
-      if (--warming === 0) warmed()
-      return
-    }
-    if (answered < latencies.length) latencies[answered] = performance.now() - connection.asked_at
-    answered += 1
-    running -= 1
-    if (status !== 202 && status !== 200) refused[status] = (refused[status] ?? 0) + 1
-    if (plan.rate !== undefined) idle.push(connection)
-    else if (mayAsk()) ask(connection, performance.now())
-    if (running === 0 && !mayAsk()) finish()
-  }
-  const ask = (connection: Connection, due: number) => {
-    asked += 1
-    running += 1
-    connection.asked_at = due
-    connection.socket.write(nextText(asked), 'latin1')
-  }
-
-  const connections = Array.from({ length: plan.connections }, () =>
-    openConnection(plan, onAnswer, (error) => (closed ? undefined : reject(error))),
-  )
+  const { connections } = run
   // opening connections must not count as latency
   await Promise.race([promise, Promise.all(connections.map(({ opened }) => opened))])
   // the service opens a connection fully only at its first request
   if (plan.rate !== undefined) {
-    for (const connection of connections) connection.socket.write(nextText(0), 'latin1')
-    await Promise.race([promise, allWarm])
+    for (const connection of connections) connection.socket.write(run.nextText(0), 'latin1')
+    await Promise.race([promise, run.allWarm.promise])
   }
-  const began = performance.now()
-  const cpuBefore = process.cpuUsage()
-  const until = began + plan.seconds * 1000
-
-  if (plan.rate === undefined) for (const connection of connections) ask(connection, performance.now())
+  run.began = performance.now()
+  run.cpuBefore = process.cpuUsage()
+  run.until = run.began + plan.seconds * 1000
+  if (plan.rate === undefined) for (const connection of connections) ask(run, connection, performance.now())
   else {
-    idle.push(...connections)
-    keepTimetable(
-      plan.rate,
-      began,
-      mayAsk,
-      () => asked,
-      (due) => {
-        // in turn: the service closes idle connections after a minute
-        const connection = idle.shift()
-        if (connection === undefined) return false
-        ask(connection, due)
-        return true
-      },
-      () => (running === 0 ? finish() : undefined),
-    )
+    run.idle.push(...connections)
+    keepTimetable(run, plan.rate)
   }
-  setTimeout(finish, plan.seconds * 1000 + drainWithinMs).unref()
+  setTimeout(() => finish(run), plan.seconds * 1000 + drainWithinMs).unref()
   return promise
 }
 
 /** A late request counts its lateness as latency. */
-function keepTimetable(
-  rate: number,
-  began: number,
-  mayAsk: () => boolean,
-  asked: () => number,
-  ask: (due: number) => boolean,
-  onEnd: () => void,
-): void {
+function keepTimetable(run: Run, rate: number): void {
+  const nextDue = () => run.began + (run.asked * 1000) / rate
   const step = () => {
-    if (!mayAsk()) return onEnd()
+    if (!mayAsk(run)) {
+      if (run.running === 0) finish(run)
+      return
+    }
     const now = performance.now()
-    for (let due = began + (asked() * 1000) / rate; due <= now; due = began + (asked() * 1000) / rate)
-      if (!ask(due)) break
+    for (let due = nextDue(); due <= now; due = nextDue()) {
+      // in turn: the service closes idle connections after a minute
+      const connection = run.idle.shift()
+      if (connection === undefined) break
+      ask(run, connection, due)
+    }
     setTimeout(step, 1)
   }
   step()

@@ -19,7 +19,7 @@ const round = (node_us: number, postgres_us: number, rate = 4000, load_us = 20):
 const pairs = (before: PathRound, after: PathRound, count = 10): Pair<PathRound>[] =>
   Array.from({ length: count }, () => ({ before, after }))
 
-test('performance is the CPU of Node and PostgreSQL before, over that of now', () => {
+test('performance is the CPU of Node and PostgreSQL before, divided by that after', () => {
   const { performance, quantities, verdict } = comparisonOf(
     'dispatch',
     1000,
@@ -42,7 +42,7 @@ test('performance is the CPU of Node and PostgreSQL before, over that of now', (
   )
 })
 
-test('what the machine takes from everybody in a round, the load generator included, is nobody’s cost', () => {
+test('time that other processes take in a round, measured by the load generator, is not counted', () => {
   const slowed = comparisonOf('accept', 1000, pairs(round(100, 100), round(150, 150, 3000, 30)), 0.97)
   const dearer = comparisonOf('accept', 1000, pairs(round(150, 150, 3000, 30), round(110, 110)), 0.97)
 
@@ -51,13 +51,13 @@ test('what the machine takes from everybody in a round, the load generator inclu
   assert.equal(dearer.verdict.met, false)
 })
 
-test('what Node costs more may be what PostgreSQL costs less', () => {
+test('higher cost of Node may be offset by lower cost of PostgreSQL', () => {
   const { verdict } = comparisonOf('accept', 1000, pairs(round(100, 100), round(140, 60)), 0.97)
 
   assert.deepEqual(verdict, { least: 0.97, met: true, certain: true })
 })
 
-test('the text names both sides and says on which side of the gate it is', () => {
+test('the text names both sides and the result against the gate', () => {
   const missed = comparisonText(comparisonOf('cycle', 5000, pairs(round(100, 100), round(110, 110)), 0.97), 'abc1234')
   const unsure = comparisonText(
     comparisonOf('cycle', 5000, pairs(round(100, 100), round(100, 100), 3), 0.97),

@@ -25,7 +25,7 @@ test('rounds alternate A B B A, and each pair keeps its sides apart', async () =
   assert.deepEqual(seen, [0, 1, 2])
 })
 
-test('either side can be the first, and keeps its name', async () => {
+test('either side can start, and keeps its name', async () => {
   const order: string[] = []
   const side = (name: string) => async () => `${name}${order.push(name)}`
   const sides = { before: side('A'), after: side('B') }
@@ -50,7 +50,7 @@ test('a round that fails fails the comparison', async () => {
   await assert.rejects(alternating(2, 'before', { before: async () => 1, after: fails }), /the service refused/)
 })
 
-test('ratios are after over before, pair by pair, so that a slow moment of the machine cancels out', () => {
+test('ratios are after over before for each pair, so that a slow moment cancels out', () => {
   const pairs = [
     { before: { us: 100 }, after: { us: 110 } },
     { before: { us: 300 }, after: { us: 330 } },
@@ -59,7 +59,7 @@ test('ratios are after over before, pair by pair, so that a slow moment of the m
   for (const ratio of ratios(pairs, ({ us }) => us)) near(ratio, 1.1)
 })
 
-test('the interval of the median leaves out as many of the outermost values as 95 % allow', () => {
+test('the interval of the median omits as many outermost values as 95 % allow', () => {
   // from tables of the sign test
   const expected: [n: number, low: number, high: number, confidence: number][] = [
     [6, 1, 6, 0.96875],
@@ -77,20 +77,20 @@ test('the interval of the median leaves out as many of the outermost values as 9
   }
 })
 
-test('too few values give the whole range, and tell how little that proves', () => {
+test('too few values give the whole range, with its low confidence', () => {
   assert.deepEqual(medianInterval([1.2, 0.9, 1]), { median: 1, low: 0.9, high: 1.2, confidence: 0.75 })
   assert.deepEqual(medianInterval([1.5]), { median: 1.5, low: 1.5, high: 1.5, confidence: 0 })
   assert.ok(Number.isNaN(medianInterval([]).median))
 })
 
-test('one round that went astray moves neither the median nor its interval', () => {
+test('one outlier changes neither the median nor its interval', () => {
   const calm = medianInterval([1, 1.01, 0.99, 1, 1.02, 0.98, 1, 1.01, 0.99, 1.01])
   const astray = medianInterval([1, 1.01, 0.99, 1, 9, 0.98, 1, 1.01, 0.99, 1.01])
 
   assert.ok(astray.high < 1.02 && Math.abs(astray.median - calm.median) < 0.006)
 })
 
-test('the inverse of an interval turns its ends round', () => {
+test('the inverse of an interval swaps its ends', () => {
   assert.deepEqual(inverse({ median: 2, low: 1, high: 4, confidence: 0.9 }), {
     median: 0.5,
     low: 0.25,
@@ -99,7 +99,7 @@ test('the inverse of an interval turns its ends round', () => {
   })
 })
 
-test('the median says whether a gate is met, the interval whether that is certain', () => {
+test('the median decides whether a gate is met, the interval whether that is certain', () => {
   const performance = (low: number, median: number, high: number): Interval => ({ median, low, high, confidence: 0.95 })
 
   assert.deepEqual(judge(performance(0.98, 1, 1.02), 0.97), { least: 0.97, met: true, certain: true })

@@ -21,7 +21,7 @@ for (const { told, ms } of [
     assert.equal(retryAfterOf({ date, 'retry-after': told }).retry_after_ms, ms)
   })
 
-test('a time is told by the clock of the provider, and by no other', () => {
+test("a wait until a date uses the provider's clock", () => {
   assert.deepEqual(retryAfterOf({ 'retry-after': 'Thu, 26 Nov 2026 06:00:09 GMT' }), {})
   assert.deepEqual(retryAfterOf({ date }), {})
 })

@@ -31,7 +31,7 @@ const sampleOf = (topic: string) => readSample(`shopify/${topic.replace('/', '-'
 const erika = { phone: '+49301234567', email: 'erika@example.com', first_name: 'Erika', last_name: 'Muster' }
 const order = '820982911946154508'
 
-test('each topic of Shopify that the catalogue knows becomes its event, of the order that it is about', () => {
+test('each known topic of Shopify becomes its event, with its order', () => {
   const read = (topic: string) => {
     const { type, order_id, unmapped } = shopify(topic, sampleOf(topic))
     return [topic, type, order_id, unmapped ?? false]
@@ -67,7 +67,7 @@ test('each topic of Shopify that the catalogue knows becomes its event, of the o
   ])
 })
 
-test('an order of Shopify has its data in one form, beside the original with every digit of its ids', () => {
+test('an order of Shopify has normalized data, beside the original with every digit of its ids', () => {
   const event = shopify('orders/fulfilled', sampleOf('orders/fulfilled'))
   const { raw, ...data } = event.data
 
@@ -101,7 +101,7 @@ test('an order of Shopify has its data in one form, beside the original with eve
   assert.equal(event.occurred_at, '2026-01-31T09:30:00.877Z')
 })
 
-test('an event of Shopify is named by the event and its topic, by the webhook without one, by the body without either', () => {
+test("the id of a Shopify event is the event's with its topic, else the webhook's, else the body's", () => {
   const body = sampleOf('orders/paid')
   const { headers } = shopifyWebhook('orders/paid', 's', body)
   const { 'x-shopify-event-id': _, ...withoutEvent } = headers
@@ -118,7 +118,7 @@ test('an event of Shopify is named by the event and its topic, by the webhook wi
   assert.equal(id({ ...headers, 'x-shopify-event-id': '', 'x-shopify-webhook-id': ' ' }), `orders/paid:${digest}`)
 })
 
-test('carts and checkouts of Shopify have items, and a checkout the address at which it goes on; one that is completed says nothing', () => {
+test('carts and checkouts of Shopify have items, and open checkouts a link; completed ones are ignored', () => {
   const checkout = shopify('checkouts/create', sampleOf('checkouts/create'))
   const completed = shopify(
     'checkouts/update',
@@ -139,7 +139,7 @@ test('carts and checkouts of Shopify have items, and a checkout the address at w
   assert.deepEqual(cart.customer, {})
 })
 
-test('only a yes to text messages is a yes to marketing, for the event alone; a no to e-mails is one for the event, an unsubscription one for good', () => {
+test('consent to text messages is marketing consent for the event; a no to e-mails counts for the event, an unsubscription for good', () => {
   const marketing = (topic: string, change: (body: string) => string = (body) => body) => {
     const { consent, consent_this_event_only } = shopify(topic, change(sampleOf(topic)))
     return [consent.marketing, consent_this_event_only ?? false]
@@ -176,7 +176,7 @@ test('only a yes to text messages is a yes to marketing, for the event alone; a 
   assert.deepEqual(marketing('customers_marketing_consent/update'), [false, false])
 })
 
-test('of a redaction nothing is kept but whom it means', () => {
+test('of a redaction only the customer is kept', () => {
   const event = shopify('customers/redact', sampleOf('customers/redact'))
 
   assert.deepEqual([event.customer, event.data], [{}, {}])
@@ -188,7 +188,7 @@ test('of a redaction nothing is kept but whom it means', () => {
   })
 })
 
-test('what a carrier tells becomes a status of the order only where it is one', () => {
+test("a carrier's status becomes a status of the order only if there is an equivalent", () => {
   const type = (status: string) =>
     shopify('fulfillment_events/create', sampleOf('fulfillment_events/create').replace('"delivered"', `"${status}"`))
       .type
@@ -202,7 +202,7 @@ test('what a carrier tells becomes a status of the order only where it is one', 
   assert.equal(shopify('fulfillments/update', sampleOf('fulfillments/create')).unmapped, true)
 })
 
-test('each topic of WooCommerce that the catalogue knows becomes its event, a change of an order by its status', () => {
+test('each known topic of WooCommerce becomes its event, a changed order by its status', () => {
   const read = (file: string) => {
     const { type, order_id, unmapped } = woocommerce(file.split('-')[0]!, readSample(`woocommerce/${file}`))
     return [file, type, order_id, unmapped ?? false]
@@ -229,7 +229,7 @@ test('each topic of WooCommerce that the catalogue knows becomes its event, a ch
   ])
 })
 
-test('an order of WooCommerce has its data in the same form, its phone number read by the rules of the country that it is billed to', () => {
+test('an order of WooCommerce has normalized data, with its phone number read by the billing country', () => {
   const event = woocommerce('order.updated', readSample('woocommerce/order.updated-completed'))
   const { raw: _, ...data } = event.data
 
@@ -264,7 +264,7 @@ test('an order of WooCommerce has its data in the same form, its phone number re
   )
 })
 
-test('an event of WooCommerce is named by its topic, resource and modification, and by the status of an order, never by the delivery', () => {
+test('the id of a WooCommerce event has topic, resource, modification and status, never the delivery', () => {
   assert.equal(woocommerce('customer.deleted', '{"id":25}').event_id, 'customer.deleted:25')
   assert.equal(
     woocommerce('action.woocommerce_add_to_cart', '{"action":"woocommerce_add_to_cart","arg":"d2"}').event_id,
@@ -272,14 +272,14 @@ test('an event of WooCommerce is named by its topic, resource and modification, 
   )
 })
 
-test('the ping of WooCommerce is known by its form alone, and is no webhook with a signature', () => {
+test('the ping of WooCommerce is recognized by its format, and other unsigned webhooks are not pings', () => {
   assert.equal(isPing({ 'content-type': 'application/x-www-form-urlencoded' }, Buffer.from('webhook_id=123')), true)
   assert.equal(isPing({ 'x-wc-webhook-topic': 'order.created' }, Buffer.from('webhook_id=123')), false)
   assert.equal(isPing({}, Buffer.from('webhook_id=123&x=1')), false)
   assert.equal(isPing({}, Buffer.from('{"webhook_id":123}')), false)
 })
 
-test('a payload without what every one of its topic has is refused with the name of that', () => {
+test('a payload without a required field is refused with the name of the field', () => {
   const refused = (read: () => unknown): string | undefined => {
     try {
       read()
@@ -330,7 +330,7 @@ test('a payload without what every one of its topic has is refused with the name
   )
 })
 
-test('whatever stands in the fields of a payload, it is read into what can be stored, or refused in words', () => {
+test('any payload is read into storable values or refused with a sentence', () => {
   const topics = [
     'orders/paid',
     'fulfillments/create',
@@ -377,7 +377,7 @@ test('whatever stands in the fields of a payload, it is read into what can be st
   )
 })
 
-test('what no field of ours may hold is mended in a payload, since nobody at the shop could', () => {
+test('values that cannot be stored are repaired, because the shop cannot change them', () => {
   const payload = readPayload(
     Buffer.from(
       `{"id":820982911946154508,"n":"a\\u0000b","half":"\\ud800","deep":${'['.repeat(60)}${']'.repeat(60)},"text":"820982911946154508123"}`,
@@ -391,7 +391,7 @@ test('what no field of ours may hold is mended in a payload, since nobody at the
   assert.ok(JSON.stringify(payload['deep']).includes('null'))
 })
 
-test('a text that is cut holds no half of one at its end', () => {
+test('a truncated text does not end with half a character', () => {
   const { data } = shopify('orders/paid', JSON.stringify({ id: 1, order_status_url: `${'x'.repeat(2047)}\u{1f600}` }))
 
   assert.equal((data['order'] as { url: string }).url, `${'x'.repeat(2047)}\uFFFD`)

@@ -16,7 +16,7 @@ const body = '{"id":1,"name":"Käse 🧀"}'
 const faultOf = (platform: string, secret: string, { headers, body }: ShopWebhook, arrived_at = now) =>
   sourceOf(platform).signatureCheck(secret)({ headers, body: Buffer.from(body), arrived_at })
 
-test('what a platform signs with the secret of the source is taken', () => {
+test("a platform's signature with the secret of the source is accepted", () => {
   assert.equal(faultOf('shopify', 'shpss_secret', shopifyWebhook('orders/paid', 'shpss_secret', body)), null)
   assert.equal(faultOf('woocommerce', 'wc secret', wooCommerceWebhook('order.updated', 'wc secret', body)), null)
   assert.equal(faultOf('custom', 'whsec_secret', customWebhook('whsec_secret', seconds, body)), null)
@@ -30,7 +30,7 @@ test('Shopify signs as openssl does', () => {
   assert.equal(faultOf('shopify', 'hush', webhook), null)
 })
 
-test('WooCommerce signs with its secret after WordPress has decoded the special characters in it, once', () => {
+test('WooCommerce signs with its secret after WordPress decoded special characters once', () => {
   for (const [typed, decoded] of [
     ['a&amp;b', 'a&b'],
     ['&lt;tag&gt;', '<tag>'],
@@ -47,7 +47,7 @@ test('WooCommerce signs with its secret after WordPress has decoded the special 
   }
 })
 
-test('a missing signature, one of another secret or body, and one that is no signature are each refused', () => {
+test('a missing, wrong or malformed signature is refused', () => {
   const signed = {
     shopify: shopifyWebhook('orders/paid', 'right', body),
     woocommerce: wooCommerceWebhook('order.updated', 'right', body),
@@ -73,7 +73,7 @@ test('a missing signature, one of another secret or body, and one that is no sig
   }
 })
 
-test('a Service-Signature is good for five minutes before and after its time, and one of several may fit', () => {
+test('a Service-Signature is valid for five minutes before and after its time, and one of several may match', () => {
   const webhook = customWebhook('right', seconds, body)
   const [t, v1] = webhook.headers['service-signature']!.split(',') as [string, string]
   const withHeader = (text: string) => ({ ...webhook, headers: { 'service-signature': text } })
@@ -91,7 +91,7 @@ test('a Service-Signature is good for five minutes before and after its time, an
     assert.match(faultOf('custom', 'right', withHeader(other))!, /another form/, other)
 })
 
-test('a platform without a folder of its own uses the common format', () => {
+test('a platform without its own source uses the common format', () => {
   assert.deepEqual(
     ['shopify', 'woocommerce', 'custom', 'magento'].map((platform) => sourceOf(platform).platform),
     ['shopify', 'woocommerce', 'custom', 'custom'],

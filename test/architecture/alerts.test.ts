@@ -45,7 +45,7 @@ function unknownIn(expr: string, known: ReadonlyMap<string, readonly string[]>):
   ]
 }
 
-test('alerts are made of metrics and labels that there are', async () => {
+test('alerts use existing metrics and labels', async () => {
   const known = await scraped()
   const rules = [...alerts.matchAll(/alert: (\w+)\n\s+expr: '(.*)'\n/g)].map(([, name, expr]) => ({
     name: name!,
@@ -60,7 +60,7 @@ test('alerts are made of metrics and labels that there are', async () => {
   )
 })
 
-test('the dashboard shows metrics and labels that there are', async () => {
+test('the dashboard shows existing metrics and labels', async () => {
   const known = await scraped()
 
   assert.deepEqual(
@@ -71,14 +71,14 @@ test('the dashboard shows metrics and labels that there are', async () => {
   )
 })
 
-test('a metric or label that there is not is told', async () => {
+test('an unknown metric or label is reported', async () => {
   const known = await scraped()
 
   assert.deepEqual(unknownIn('rate(posthorn_messages_sent_total[5m])', known), ['posthorn_messages_sent_total'])
   assert.deepEqual(unknownIn('sum by (colour) (posthorn_queue_depth{shape="round"})', known), ['colour', 'shape'])
 })
 
-test('every alert has a severity, a sentence and a section that says what to do, and every section its alert', () => {
+test('every alert has a severity, a sentence and a runbook section, and every section its alert', () => {
   const named = [
     ...alerts.matchAll(
       /- alert: (\w+)\n.*\n\s+for: \w+\n\s+labels: \{ severity: (?:page|ticket) \}\n\s+annotations:\n\s+summary: '.+'\n\s+runbook_url: '(.+)'\n/g,

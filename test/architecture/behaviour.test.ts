@@ -24,7 +24,7 @@ const pages = new Map(sources('docs/reference/behaviour/*.md').map(({ path, text
 const marked = (page: string, words: readonly string[]): string[] =>
   words.filter((word) => !pages.get(page)!.includes(`\`${word}\``)).map((word) => `${page}: ${word}`)
 
-test('every word of a catalogue stands on its page', () => {
+test('every value of a catalogue is on its page', () => {
   const missing = [
     ...marked('conventions', [...detailCodes, ...Object.values(idPrefixes).map((prefix) => `${prefix}_`)]),
     ...marked('authentication', scopes),
@@ -43,7 +43,7 @@ test('every word of a catalogue stands on its page', () => {
   assert.deepEqual(missing, [])
 })
 
-test('every code that an operation answers, and every setting with a limit, is spoken of', () => {
+test('every error code and every limit setting is mentioned', () => {
   const all = [...pages.values()].join('\n')
   const codes = new Set<string>()
   const document = JSON.parse(openapiText(), (key, value: unknown) => {
@@ -93,7 +93,7 @@ const figures: readonly (readonly [page: string, words: string])[] = [
   ['contacts', `at most ${contactLimits.attributes_max}`],
 ]
 
-test('limits are told as the code has them', () => {
+test('documented limits equal those of the code', () => {
   const wrong = figures.filter(([page, words]) => !pages.get(page)!.includes(words))
 
   assert.deepEqual(wrong, [])

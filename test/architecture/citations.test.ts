@@ -49,14 +49,14 @@ const found = (
     }),
   )
 
-test('every citation of the decided behaviour names a paragraph that there is', () => {
+test('every citation of the behaviour reference names an existing paragraph', () => {
   const wrong = found(others, /.behaviour: /g, (match, { text }) => wrongCitation(text.slice(match.index)))
 
   assert.deepEqual(wrong, [])
   assert.ok(found(others, /\(behaviour: /g, () => '').length > 60)
 })
 
-test('a citation that is malformed, or of a paragraph that is not there, is told', () => {
+test('a malformed citation, or of a missing paragraph, is reported', () => {
   const cite = (list: string) => wrongCitation(`(behaviour: ${list})`)
 
   assert.deepEqual([cite('webhooks 5.3'), cite('channels 1, 6; webhooks 2')], [null, null])
@@ -67,7 +67,7 @@ test('a citation that is malformed, or of a paragraph that is not there, is told
     assert.match(cite(malformed)!, /is not of the form/)
 })
 
-test('nothing cites a text that is no part of this repository', () => {
+test('nothing cites a text outside of this repository', () => {
   assert.deepEqual(
     found(
       others,
@@ -95,7 +95,7 @@ test('files that comments and documents name exist', () => {
   assert.deepEqual(wrong, [])
 })
 
-test('files that documents name without all of their folders exist', () => {
+test('files that documents name with a part of their path exist', () => {
   const paths = sources('{src,test,bench,scripts}/**/*.{ts,mjs}', '*.ts').map(({ path }) => `/${path}`)
   const checked = documents.filter(({ path }) => path !== 'CHANGELOG.md')
 
@@ -121,7 +121,7 @@ const commentsOf = (text: string): string => {
   return only
 }
 
-test('links between documents lead to files, and to headings in them', () => {
+test('links between documents lead to files and their headings', () => {
   const wrong = found(documents, /\]\(([^)\s]+)\)/g, ([, href], { path, text }) => {
     if (/^[a-z]+:/.test(href!)) return null
     const [file, fragment] = href!.split('#')
@@ -144,7 +144,7 @@ const slugsOf = (text: string): string[] =>
       .replaceAll(' ', '-'),
   )
 
-test('paragraphs of the decided behaviour are numbered in order, and every page is in its index', () => {
+test('paragraphs of the behaviour reference are numbered in order, and every page is in its index', () => {
   const index = behaviour.find(({ path }) => path.endsWith('/README.md'))!.text
 
   for (const [page, numbers] of numbered) {

@@ -26,7 +26,7 @@ const ofKeys = [
   'scope_missing',
 ]
 
-test('no operation of the console names what only keys are refused with, and every change names the header of the console', () => {
+test('no operation of the console has error codes of API keys, and every change has the console header', () => {
   const wrong = operations.filter(
     ([method, operation]) =>
       codesOf(operation).some((code) => ofKeys.includes(code)) ||
@@ -39,7 +39,7 @@ test('no operation of the console names what only keys are refused with, and eve
   )
 })
 
-test('an Idempotency-Key is offered exactly where an account could keep it', () => {
+test('an Idempotency-Key is offered exactly where it can be stored', () => {
   for (const [method, operation] of operations) {
     const offers = [
       operation.parameters.some(({ name }) => name === 'Idempotency-Key'),
@@ -53,7 +53,7 @@ test('an Idempotency-Key is offered exactly where an account could keep it', () 
   }
 })
 
-test('every code that the console alone answers is named by an operation that answers it', () => {
+test('every error code of the console is declared by an operation', () => {
   const named = new Set(operations.flatMap(([, operation]) => codesOf(operation)))
   // the payment provider's callback is no operation of the console
   const unnamed = Object.keys(consoleErrorCatalogue).filter((code) => code !== 'signature_invalid' && !named.has(code))

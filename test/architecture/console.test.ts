@@ -11,7 +11,7 @@ const breachesOf = (files: readonly Source[], pattern: RegExp): string[] =>
     [...withoutComments(text).matchAll(pattern)].map(([found]) => `${path}: ${found.trim().slice(0, 80)}`),
   )
 
-test('the console imports nothing from outside of its folder but packages', () => {
+test('the console imports only packages and its own folder', () => {
   const breaches = written()
     .flatMap(importsOf)
     .filter(({ to }) => to !== undefined && !to.startsWith('console/src/'))
@@ -22,7 +22,7 @@ test('the console imports nothing from outside of its folder but packages', () =
   )
 })
 
-test('no text outside of the catalogue', () => {
+test('no text outside of the text folder', () => {
   const screens = written().filter(({ path }) => path.endsWith('.tsx'))
   // text between tags and in visible attributes
   const words = breachesOf(screens, /(?<![=-])>[^<>{}=;()]*[A-Za-z]{2,}[^<>{}=;()]*<\//g)
@@ -34,7 +34,7 @@ test('no text outside of the catalogue', () => {
   assert.deepEqual([...words, ...attributes], [])
 })
 
-test('addresses of the console are built in one place', () => {
+test('paths of the console are built in one place', () => {
   const others = written().filter(
     ({ path }) =>
       !['console/src/app/paths.ts', 'console/src/app/router.tsx', catalogue].includes(path) &&
@@ -44,6 +44,6 @@ test('addresses of the console are built in one place', () => {
   assert.deepEqual(breachesOf(others, /\b(?:to|href)=(?:"\/(?!docs)|\{`\/(?!docs))[^"`]*/g), [])
 })
 
-test('nothing is put into a page as HTML', () => {
+test('nothing is inserted into a page as HTML', () => {
   assert.deepEqual(breachesOf(written(), /dangerouslySetInnerHTML|\.innerHTML|insertAdjacentHTML|document\.write/g), [])
 })

@@ -34,7 +34,7 @@ function checkOf(name: string): ValidateFunction {
   return ajv.compile({ $ref: `openapi#/components/schemas/${name}` })
 }
 
-test('a union has one variant for each type, which names its content or its resource', () => {
+test('a union has one variant for each type, named after its content or resource', () => {
   assert.deepEqual(Object.keys(mapped('SendMessage')), [...capabilities])
   assert.deepEqual(Object.keys(mapped('CampaignMessage')), [...capabilities])
   assert.deepEqual(Object.keys(mapped('AutomationMessage')), [...capabilities])
@@ -51,7 +51,7 @@ test('a union has one variant for each type, which names its content or its reso
   }
 })
 
-test('a message to send is refused by the document for a misspelt type or field, a missing content, and the content of another type', () => {
+test('the document refuses a message with a misspelt type or field, or missing or wrong content', () => {
   const check = checkOf('SendMessage')
   const message = { channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'Hello' } }
 
@@ -65,7 +65,7 @@ test('a message to send is refused by the document for a misspelt type or field,
   assert.ok(!check({ ...message, text: { bdy: 'Hello' } }))
 })
 
-test('a simulated inbound message has the one content that its type names; a text needs no type', () => {
+test('a simulated inbound message has the content that its type names; a text needs no type', () => {
   const check = checkOf('InboundMessage')
   const from = { channel: 'ch_test_sms', from: '+15005550100' }
 
@@ -77,7 +77,7 @@ test('a simulated inbound message has the one content that its type names; a tex
   assert.ok(!check({ ...from, type: 'txet', text: { body: 'Hello' } }))
 })
 
-test('a message of a campaign may have merge tags where only what they bring in is bounded', () => {
+test('a campaign message may have merge tags only in values that are limited after rendering', () => {
   const check = checkOf('CampaignMessage')
   const body = { text: 'Look' }
 
@@ -93,7 +93,7 @@ test('a message of a campaign may have merge tags where only what they bring in 
   assert.ok(!check({ type: 'cta_url', text: { body: 'Hello' } }))
 })
 
-test('the body of every request is closed, except where it belongs to another service', () => {
+test('the body of every request is closed, except for formats of other services', () => {
   const open: string[] = []
   for (const [path, operations] of Object.entries(document.paths))
     for (const [method, operation] of Object.entries(operations)) {
@@ -109,7 +109,7 @@ function isClosed(schema: Schema): boolean {
   return schema.oneOf === undefined ? schema.additionalProperties === false : schema.oneOf.every(isClosed)
 }
 
-test('no enumeration of an answer is closed', () => {
+test('enumerations in answers are open', () => {
   const closed: string[] = []
   const walk = (value: unknown, where: string): void => {
     if (typeof value !== 'object' || value === null) return
@@ -157,7 +157,7 @@ function objectsIn(
     : [[where, properties, /Content(\/|$)/.test(where)], ...inner]
 }
 
-test('every property says what it means, and shows a value where its type alone does not', () => {
+test('every property has a description, and an example if its type is not enough', () => {
   const speaking = ['$ref', 'examples', 'const', 'enum', 'x-extensible-enum', 'default', 'properties', 'oneOf', 'anyOf']
   const silent: string[] = []
   for (const [where, properties, inContent] of objectsIn(
@@ -183,7 +183,7 @@ test('every property says what it means, and shows a value where its type alone 
 
 const isOfObjects = (items: Schema | undefined): boolean => items?.$ref !== undefined || items?.properties !== undefined
 
-test('every operation and parameter says what it means, and every parameter shows a value', () => {
+test('every operation and parameter has a description, and every parameter an example', () => {
   const silent: string[] = []
   for (const [path, operations] of Object.entries(document.paths))
     for (const [method, operation] of Object.entries(operations) as [
@@ -201,7 +201,7 @@ test('every operation and parameter says what it means, and every parameter show
   assert.deepEqual(silent, [])
 })
 
-test('an operation that answers 304 takes If-None-Match, and its answers carry an ETag', () => {
+test('an operation with a 304 accepts If-None-Match, and answers with an ETag', () => {
   interface Cached {
     readonly operationId: string
     readonly parameters: readonly { readonly name: string; readonly in: string }[]

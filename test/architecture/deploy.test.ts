@@ -71,7 +71,7 @@ const pods = manifests.flatMap(({ spec }) => (spec?.template === undefined ? [] 
 const containers = pods.flatMap(({ spec }) => spec.containers)
 const unit = textOf('deploy/systemd/posthorn.service')
 
-test('every setting that is named there is one', () => {
+test('every setting in deployment files exists', () => {
   const known = settingRows().map((row) => /`(\w+)`/.exec(row)![1]!)
   const wrong = deployed.flatMap(({ path, text }) =>
     [...text.replaceAll(/\bPOSTHORN_(?= and are no settings)/g, '').matchAll(/\bPOSTHORN_\w+/g)]
@@ -82,7 +82,7 @@ test('every setting that is named there is one', () => {
   assert.deepEqual(wrong, [])
 })
 
-test('every environment that is set there is one that the service starts with', () => {
+test('every environment in deployment files is accepted by the service', () => {
   const given = (text: string) =>
     text.replace(/\$\{(\w+):([-?])([^}]*)\}/g, (_, name: string, kind: string, fallback: string) =>
       kind === '-' ? fallback : name === 'POSTHORN_SECRET_KEY' ? secret_key : 'secret',
@@ -116,7 +116,7 @@ test('every environment that is set there is one that the service starts with', 
   )
 })
 
-test('every command that is run there is one, with its options and roles', () => {
+test('every command in deployment files exists, with its options and roles', () => {
   const program = new Command('posthorn')
   for (const register of groups) register(program, undefined as never)
   const [, executed] = /^ExecStart=posthorn (.*)$/m.exec(unit)!
@@ -164,7 +164,7 @@ test('ports, folders, users and images are the same everywhere', () => {
   assert.equal(readConfig({}).port, Number(image.env['PORT']))
 })
 
-test('the image is made of what is there: stages, files that its context has, programs by their arguments', () => {
+test('the image uses existing stages, files and programs', () => {
   const stages = dockerfile
     .filter(({ name }) => name === 'FROM')
     .map(({ value }) => /^\S+(?: AS (\w+))?$/.exec(value)![1])
@@ -195,7 +195,7 @@ test('the image is made of what is there: stages, files that its context has, pr
   )
 })
 
-test('a stage that builds installs optional packages: native bindings of the build tools are optional', () => {
+test('a build stage installs optional packages, which contain native bindings', () => {
   const stages = textOf('Dockerfile')
     .split(/^FROM /m)
     .slice(1)
@@ -208,7 +208,7 @@ test('a stage that builds installs optional packages: native bindings of the bui
   )
 })
 
-test('the systemd unit finds the program wherever npm puts it: no folder stands before its name', () => {
+test('the systemd unit finds the program wherever npm installs it', () => {
   assert.match(textOf('deploy/systemd/posthorn.service'), /^ExecStart=[^/\s]+ /m)
 })
 
@@ -216,7 +216,7 @@ test('the package can be published: it is not marked private', () => {
   assert.equal((JSON.parse(textOf('package.json')) as { private?: boolean }).private, undefined)
 })
 
-test('the composition names what it has', () => {
+test('the compose file defines everything it uses', () => {
   const { services, volumes } = compose
   const named = Object.values(services).flatMap((service) =>
     (service.volumes ?? []).map((volume) => volume.split(':')[0]!),
@@ -240,7 +240,7 @@ test('the composition names what it has', () => {
   )
 })
 
-test('manifests hold together: labels, ports of probes, no variables of services that the start would refuse', () => {
+test('manifests are consistent: labels, probe ports, and no service variables that prevent the start', () => {
   const labels = pods.map(({ metadata }) => JSON.stringify(metadata.labels))
   const selectors = manifests.flatMap(({ spec }) =>
     spec?.selector?.matchLabels === undefined ? [] : [JSON.stringify(spec.selector.matchLabels)],
@@ -270,7 +270,7 @@ test('manifests hold together: labels, ports of probes, no variables of services
   )
 })
 
-test("manifests have the fields of Kubernetes' own types", (t) => {
+test("manifests match Kubernetes' own types", (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'posthorn-manifests-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
@@ -293,7 +293,7 @@ test("manifests have the fields of Kubernetes' own types", (t) => {
 
 const has = (program: string) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
 
-test('kubectl makes one set of the manifests', { skip: !has('kubectl') && 'needs kubectl' }, () => {
+test('kubectl combines the manifests', { skip: !has('kubectl') && 'needs kubectl' }, () => {
   const { status, stdout, stderr } = spawnSync('kubectl', ['kustomize', join(root, 'deploy/kubernetes')], {
     encoding: 'utf8',
   })
@@ -304,7 +304,7 @@ test('kubectl makes one set of the manifests', { skip: !has('kubectl') && 'needs
 })
 
 test(
-  'systemd reads the unit, and finds little that it could do wrong',
+  'systemd accepts the unit, with a low exposure score',
   { skip: !has('systemd-analyze') && 'needs systemd-analyze' },
   (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'posthorn-unit-'))

@@ -13,7 +13,7 @@ test('the vendored driver is the published one with every patch applied', async 
   assert.deepEqual(differing(await generatedDriver(), vendored), [], 'these differ; `npm run gen` writes them')
 })
 
-test('a vendored driver that lacks a patch, or a file, or has one too many, is noticed', async (t) => {
+test('a missing or additional patch or file of the vendored driver is reported', async (t) => {
   const wanted = await generatedDriver()
   const { patches } = await copies(t)
   await rm(join(patches, 'postgres+3.4.9+011+pool-use.patch'))
@@ -27,7 +27,7 @@ test('a vendored driver that lacks a patch, or a file, or has one too many, is n
   ])
 })
 
-test('a patch that no longer applies, or was made for another release, is named', async (t) => {
+test('a patch that does not apply, or is for another release, is named', async (t) => {
   const { published, patches } = await copies(t)
   const file = join(published, 'src', 'query.js')
   await writeFile(file, (await readFile(file, 'utf8')).replace('this.resolve =', 'this.fulfil ='))
@@ -47,7 +47,7 @@ test('a patch that no longer applies, or was made for another release, is named'
   )
 })
 
-test('a patch says what it does, what is wrong without it, where that was reported, and why the program needs it', () => {
+test('a patch says what it changes, why, and where it was reported', () => {
   const patches = sources('patches/*')
   const silent = patches.filter(
     ({ text }) => !/^[A-Z].*\n\nDefect: \S[^]*\nReport: (?:https:\/\/|none)[^]*\nNeeded: \S[^]*\n\n--- a\//.test(text),
@@ -63,7 +63,7 @@ test('a patch says what it does, what is wrong without it, where that was report
   )
 })
 
-test('nothing uses the driver as it was published', () => {
+test('nothing uses the unpatched driver', () => {
   const breaches = sources('{src,test,bench,scripts}/**/*.{ts,mjs}').filter(({ text }) =>
     /(?:from|import\() ?['"]postgres['"]/.test(text),
   )

@@ -8,7 +8,7 @@ const linesMax = 60
 
 const files = (): Source[] => sources('src/**/*.sql')
 
-test('SQL files stand in the folder sql of a feature, or of a part of the platform', () => {
+test('SQL files are in the folder sql of a module or a platform part', () => {
   const elsewhere = files().filter(
     ({ path }) => !/^src\/(modules|platform)\/[^/]+\/sql\/[a-z][a-z0-9_]*\.sql$/.test(path),
   )
@@ -19,7 +19,7 @@ test('SQL files stand in the folder sql of a feature, or of a part of the platfo
   )
 })
 
-test('a file in sql/ opens with why its function is in the database and not in TypeScript', () => {
+test('a file in sql/ says why its function is in the database', () => {
   const silent = files().filter(({ text }) => !/^-- why: \S/.test(text))
 
   assert.deepEqual(
@@ -28,11 +28,11 @@ test('a file in sql/ opens with why its function is in the database and not in T
   )
 })
 
-test('a file in sql/ creates or replaces the function that it is named after, drops older shapes of it, and does nothing else', () => {
+test('a file in sql/ only replaces the function that it is named after, and drops older signatures', () => {
   assert.deepEqual(files().flatMap(strangers), [])
 })
 
-test('the law sees what does not belong into a file in sql/', () => {
+test('other statements in sql/ are reported', () => {
   const text = `-- why: a sample; of nothing\ndrop function if exists it(int);\ncreate or replace function it() returns text language sql as $$ select 'a;b'; $$;\n`
 
   assert.deepEqual(
@@ -48,7 +48,7 @@ test('the law sees what does not belong into a file in sql/', () => {
   )
 })
 
-test('a statement asks for the horizon of the feed once: in a sub-select or a variable, never for each row', () => {
+test('a statement reads the horizon of the feed once, in a sub-select or variable, not for each row', () => {
   const asking = sources('src/**/*.{ts,sql}').filter(
     ({ path }) => !path.endsWith('.test.ts') && !path.endsWith('/feed_horizon.sql'),
   )

@@ -28,7 +28,7 @@ function connection(guide: string, provider: string): Record<string, unknown> | 
   return bodies.find((body) => body['provider'] === provider) ?? null
 }
 
-test('the guide of a provider shows a request with fields that it knows, all that it needs, and the sender where that is to be given', () => {
+test("a provider's guide shows a valid connect request, complete and with the sender if needed", () => {
   const wrong = offered.flatMap(({ name, guide, types, credentials, settings, identifier }) => {
     const shown = connection(readFileSync(join(folder, `${guide}.md`), 'utf8'), name)
     if (shown === null) return [`${name}: no request that connects it`]
@@ -53,7 +53,7 @@ test('the guide of a provider shows a request with fields that it knows, all tha
   assert.deepEqual(wrong, [])
 })
 
-test('the guide of a provider shows the command that connects it, with the sender where that is to be given', () => {
+test("a provider's guide shows its connect command, with the sender if needed", () => {
   const wrong = offered.filter(({ name, guide, identifier }) => {
     const line = readFileSync(join(folder, `${guide}.md`), 'utf8')
       .split('\n')
@@ -67,7 +67,7 @@ test('the guide of a provider shows the command that connects it, with the sende
   )
 })
 
-test('commands and options that the README and the guides show are there', () => {
+test('commands and options in README and guides exist', () => {
   const program = new Command('posthorn')
   for (const register of groups) register(program, undefined as never)
   const shown = pages.flatMap(({ file, text }) =>
@@ -101,7 +101,7 @@ function wrongCommand(program: Command, line: string): string[] {
     .flatMap((word) => (known.includes(word.split('=')[0]!) ? [] : [`no option ${word}`]))
 }
 
-test('operations that the README and the guides name are there', () => {
+test('operations in README and guides exist', () => {
   const named = pages.flatMap(({ file, text }) =>
     [...text.matchAll(/\b(GET|POST|PATCH|DELETE) (\/v1\/[^\s`?,;)]*)/g)].map(([, method, path]) => ({
       file,
@@ -115,7 +115,7 @@ test('operations that the README and the guides name are there', () => {
   assert.deepEqual(wrong, [])
 })
 
-test('links of the guides lead to files that there are', () => {
+test('links in guides lead to existing files', () => {
   const wrong = pages.flatMap(({ file, text }) =>
     [...text.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].flatMap(([, href]) =>
       existsSync(join(root, dirname(file), href!)) ? [] : [`${file}: ${href}`],

@@ -9,7 +9,7 @@ import { root } from './sources.ts'
 const leftover =
   /(^|\/)(isolate-[^/]*|core|core\.\d+|nohup\.out|\.DS_Store)$|\.(log|cpuprofile|heapsnapshot|heapprofile|tmp|orig|rej|swp|tgz)$/
 
-test('no tracked file is a leftover of some run', { skip: !existsSync(join(root, '.git')) }, () => {
+test('no tracked file is temporary', { skip: !existsSync(join(root, '.git')) }, () => {
   const { status, stdout, stderr } = spawnSync('git', ['ls-files', '-z'], {
     cwd: root,
     encoding: 'utf8',
@@ -22,7 +22,7 @@ test('no tracked file is a leftover of some run', { skip: !existsSync(join(root,
   assert.deepEqual(found, [])
 })
 
-test('what profilers, crashes and merges leave is named a leftover, and sources are not', () => {
+test('files of profilers, crashes and merges are reported, and sources are not', () => {
   const named = [
     'isolate-0x3963c000-32341-v8.log',
     'a/core.4711',

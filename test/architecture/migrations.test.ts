@@ -20,7 +20,7 @@ test('a released migration is never edited, renamed or removed', async () => {
   )
 })
 
-test('a migration opens with why it is there', async () => {
+test('a migration begins with its reason', async () => {
   const silent = (await readMigrations()).filter(({ text }) => !text.startsWith('-- why:'))
 
   assert.deepEqual(

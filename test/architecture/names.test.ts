@@ -7,7 +7,7 @@ import { sources, withoutComments } from './sources.ts'
 const numericConstant =
   /^(?:export )?const (\w+)(?:: number)? = -?(?:\d[\d_.e]*|0x[\da-f_]+)(?:\s*[-+*/]+\s*[\w.]+)*\s*(?:as const)?$/gim
 
-test('constants that are numbers are named in camelCase, with their unit', () => {
+test('numeric constants are camelCase, with their unit', () => {
   const breaches = sources('src/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.ts').flatMap(
     ({ path, text }) =>
       [...withoutComments(text).matchAll(numericConstant)]

@@ -29,7 +29,7 @@ const exceptions: Readonly<Record<string, string>> = {
     'one table of what /metrics shows, each counted by the feature that it is of',
 }
 
-test('the platform names no path, table or word of a feature', () => {
+test('the platform names no path, table or word of a module', () => {
   const tables = [...readFileSync(join(root, 'schema.sql'), 'utf8').matchAll(/^create table (\w+)/gm)].map(
     ([, name]) => name!,
   )

@@ -18,7 +18,7 @@ const folderOf = (path: string): string | undefined => new RegExp(`^${folders}/(
 const folderNamed = (name: string): string =>
   [name, name.replaceAll('_', '-'), name.replace(/_.*/, '')].find((one) => existsSync(join(root, folders, one)))!
 
-test('only the registry, and its own folder, imports the files of a provider', () => {
+test("only the registry and its own folder import a provider's files", () => {
   const breaches = productSources().flatMap((source) =>
     filesImportedBy(source)
       .filter((to) => folderOf(to) !== undefined && folderOf(to) !== folderOf(source.path) && source.path !== registry)
@@ -37,7 +37,7 @@ test('the registry has one line for each folder', () => {
   assert.deepEqual(providers.map(({ name }) => folderNamed(name)).toSorted(), imported.toSorted())
 })
 
-test('no code outside the folder of a provider names it', () => {
+test("no code outside a provider's folder names it", () => {
   const breaches = providers.flatMap(({ name }) =>
     productSources()
       .filter(({ path }) => folderOf(path) !== folderNamed(name))
@@ -55,7 +55,7 @@ test('test mode has the channels of one provider', () => {
   )
 })
 
-test('every offered provider has what each step of the guide asks for', () => {
+test('every offered provider has everything that the guide requires', () => {
   const read = (path: string) => readFileSync(join(root, path), 'utf8')
   const exists = (path: string) => existsSync(join(root, path))
   const missing = providers

@@ -24,7 +24,7 @@ test('the README stays short: at most 900 words', () => {
 
 const exempt = ['src/main.ts', 'src/platform/database/binaries.ts']
 
-test('no source reads settings from the environment but main.ts, which hands them on', () => {
+test('only main.ts reads settings from the environment', () => {
   const readers = sources('src/**/*.ts').filter(
     ({ path, text }) => !exempt.includes(path) && !path.endsWith('.test.ts') && text.includes('process.env'),
   )

@@ -14,7 +14,7 @@ const importsOf = ({ path, text }: Source): string[] =>
 
 const folderOf = (path: string): string | undefined => /^src\/sources\/([^/]+)\//.exec(path)?.[1]
 
-test('only the registry, and its own folder, imports the files of a source', () => {
+test("only the registry and its own folder import a source's files", () => {
   const breaches = productSources().flatMap((source) =>
     importsOf(source)
       .filter((to) => folderOf(to) !== undefined && folderOf(to) !== folderOf(source.path) && source.path !== registry)

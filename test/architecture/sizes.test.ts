@@ -20,7 +20,7 @@ test('a source file opens with a sentence that says what it is for', () => {
   )
 })
 
-test('a feature has no file named utils, helpers, common or index', () => {
+test('no file is named utils, helpers, common or index', () => {
   const vague = productSources().filter(
     ({ path }) => /\/(utils?|helpers?|common|misc|index|manager)\.ts$/.test(path) && path !== clientEntrance,
   )

@@ -44,11 +44,11 @@ test('the scope of every table names columns that exist', () => {
   assert.deepEqual(wrong, [])
 })
 
-test('a table is named by its owner alone', () => {
+test('only its owner names a table', () => {
   assert.deepEqual(foreign(), [])
 })
 
-test('in modules SQL stands in stores, in sql/ and in invariants', () => {
+test('in modules, only stores, sql/ and invariants contain SQL', () => {
   const elsewhere = files().filter(
     ({ path, text }) =>
       path.startsWith('src/modules/') &&
@@ -62,7 +62,7 @@ test('in modules SQL stands in stores, in sql/ and in invariants', () => {
   )
 })
 
-test('a store opens no transaction: it writes in the one that it is given', () => {
+test('a store opens no transaction of its own', () => {
   const opening = files().filter(
     ({ path, text }) =>
       /(?:^|\/)(?:[a-z-]+-)?(?:store|repository)\.ts$/.test(path) &&
@@ -75,7 +75,7 @@ test('a store opens no transaction: it writes in the one that it is given', () =
   )
 })
 
-test('a table is seen wherever a statement names it, in a fragment within a fragment too', () => {
+test('a table is found in nested fragments', () => {
   const seen = (text: string) => foreignIn({ path: 'src/modules/messages/repository.ts', text })
 
   assert.deepEqual(seen('const one = sql`select 1 from wallets`'), ['src/modules/messages/repository.ts wallets'])

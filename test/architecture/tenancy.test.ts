@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { productSources, root, templates, type Source } from './sources.ts'
 
-test('a query on tenant data names account_id, and mode where the table has it', () => {
+test('a query on tenant data names account_id, and mode if the table has it', () => {
   assert.deepEqual(breachesIn(queries()), [])
 })
 
-test('a query is seen whole, with the fragments that stand in it', () => {
+test('a query is read with all its fragments', () => {
   const seen = (text: string) => breachesIn(queriesIn({ path: 'src/modules/messages/x-store.ts', text }))
 
   assert.deepEqual(seen('const one = sql`select ${all ? sql`* from messages` : sql`1`}`'), [

@@ -17,7 +17,7 @@ function wrongRow(row: string): string | null {
   return missing === undefined ? null : `${missing} is no test`
 }
 
-test('whatever the threat model promises has a test', () => {
+test('every row of the threat model has a test', () => {
   const rows = sources('docs/reference/threat-model.md').flatMap(({ text }) => rowsOf(text))
 
   assert.ok(rows.length > 30, `${rows.length} rows`)
@@ -27,7 +27,7 @@ test('whatever the threat model promises has a test', () => {
   )
 })
 
-test('a row without a test, or with one that is not there, is told', () => {
+test('a row without an existing test is reported', () => {
   assert.equal(wrongRow('| a | b | `test/architecture/threat-model.test.ts` |'), null)
   assert.match(wrongRow('| a | b | by hand |')!, /names no test/)
   assert.match(wrongRow('| a | b | `test/architecture/nothing.test.ts` |')!, /nothing\.test\.ts is no test/)

@@ -6,7 +6,7 @@ import { productSources, sources, withoutComments, type Source } from './sources
 /** The clock itself, the log, and measurements. */
 const clocks = ['src/lib/clock.ts', 'src/platform/observability/log.ts']
 
-test('nothing but the clock reads the time of the machine', () => {
+test('only the clock reads the time', () => {
   const breaches = productSources()
     .filter(({ path }) => !clocks.includes(path))
     .flatMap((source) => lines(source, /\bDate\.now\(|\bnew Date\(\s*\)|Temporal\.Now\b/))
@@ -14,7 +14,7 @@ test('nothing but the clock reads the time of the machine', () => {
   assert.deepEqual(breaches, [])
 })
 
-test('nothing sleeps but on the clock', () => {
+test('only the clock sleeps', () => {
   const breaches = productSources()
     .filter(({ path }) => !clocks.includes(path))
     .flatMap((source) => lines(source, /\bset(Timeout|Interval)\(|timers\/promises|AbortSignal\.timeout\(/))
@@ -22,7 +22,7 @@ test('nothing sleeps but on the clock', () => {
   assert.deepEqual(breaches, [])
 })
 
-test('no SQL asks the database for the time', () => {
+test('no SQL reads the time of the database', () => {
   const sql =
     /\b(now\(\)|current_timestamp\b|localtimestamp\b|transaction_timestamp\(|statement_timestamp\(|clock_timestamp\()/i
   const all = [...productSources(), ...sources('migrations/*.sql')]

@@ -34,7 +34,7 @@ const sandbox = [
 const contactPhone = (n: number): string => `+49151123456${String(n).padStart(2, '0')}`
 
 for (const seed of seeds) {
-  test(`whatever happens in whatever order, counters are exact and nobody is forgotten (seed ${seed})`, async (t) => {
+  test(`in any order of events, counters are exact and no recipient waits for ever (seed ${seed})`, async (t) => {
     const simulation = await setUp(t, seed)
 
     for (let step = 0; step < steps; step++) {

@@ -24,7 +24,7 @@ const steps = 250
 const tenant = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24v', mode: 'test' } as const
 
 for (const seed of seeds) {
-  test(`whoever runs beside it, the feed shows every event in its order (seed ${seed})`, async (t) => {
+  test(`beside any transaction, the feed shows every event in order (seed ${seed})`, async (t) => {
     const simulation = await setUp(t, seed)
 
     for (let step = 0; step < steps; step++) await simulation.step()

@@ -24,7 +24,7 @@ const passesMax = 200
 const stepsMs = [10, 1000, 5000, 31_000, 61_000]
 
 for (const seed of seeds) {
-  test(`whatever happens in whatever order, an event counts once and nothing is sent that was stopped (seed ${seed})`, async (t) => {
+  test(`in any order of events, an event counts once and nothing is sent after a stop (seed ${seed})`, async (t) => {
     const simulation = await setUp(t, seed)
 
     for (let step = 0; step < steps; step++) {

@@ -41,7 +41,7 @@ const sandbox: Readonly<Record<string, readonly string[]>> = {
 }
 
 for (const seed of seeds) {
-  test(`whatever happens in whatever order, messages end as they must (seed ${seed})`, async (t) => {
+  test(`in any order of events, messages end correctly (seed ${seed})`, async (t) => {
     const simulation = await setUp(t, seed)
 
     for (let step = 0; step < steps; step++) {

@@ -34,7 +34,7 @@ const kinds = ['asked', 'naming'] as const
 
 for (const kind of kinds)
   for (const seed of seeds)
-    test(`with the worst of providers messages end as it had them (${kind}, seed ${seed})`, async (t) => {
+    test(`with a bad provider, messages end as the provider has them (${kind}, seed ${seed})`, async (t) => {
       const simulation = await setUp(t, kind, seed)
 
       for (let step = 0; step < steps; step++) await simulation.step()

@@ -1,5 +1,5 @@
 /** Checks of automation runs: none changes after its end, and none waits in vain. */
-import type { Pool } from '../../src/platform/database/sql.ts'
+import type { Fragment, Pool } from '../../src/platform/database/sql.ts'
 
 export interface LookedAt {
   readonly id: string
@@ -47,25 +47,65 @@ export function sameCustomer(one: object, other: object): boolean {
   )
 }
 
+const readRuns = async (pool: Pool, where: Fragment): Promise<LookedAt[]> =>
+  await pool<LookedAt[]>`
+    select r.id, r.account_id, r.source_id, r.automation_id, r.automation_event_id, r.contact_id, r."to",
+      r.event_type, r.status, r.reason, r.message_id, coalesce(e.customer, '{}') as customer, a.cancel_on, a.channel_id,
+      case
+        when s.deleted_at is not null then 'source deleted'
+        when s.status <> 'active' then 'source disabled'
+        when a.deleted_at is not null then 'automation deleted'
+        when a.status <> 'active' then 'automation paused'
+        when a.event_type <> r.event_type or a.channel_type <> r.channel_type then 'automation changed'
+      end as stopped
+    from automation_runs r
+    left join automation_events e on e.id = r.automation_event_id
+    join automations a on a.id = r.automation_id
+    join integration_sources s on s.id = r.source_id
+    ${where}
+    order by r.id`
+
+async function sentOf(pool: Pool, { column, id, account_id }: Halted): Promise<number> {
+  const [row] = await pool<{ sent: number }[]>`
+    select count(*)::int as sent
+    from automation_runs
+    where account_id = ${account_id} and ${pool(column)} = ${id} and status = 'sent' and channel_type = 'sms'`
+  return row!.sent
+}
+
+/** Two runs of one automation for an event, or for a customer whose cart or checkout restarts the run. */
+function surplusRuns(rows: readonly LookedAt[]): string[] {
+  const found: string[] = []
+  for (const [pair, some] of Map.groupBy(
+    rows,
+    ({ automation_id, automation_event_id }) => `${automation_id} and ${automation_event_id}`,
+  ))
+    if (some.length > 1) found.push(`${pair} have ${some.length} runs`)
+  const restarting = rows.filter(
+    ({ status, event_type }) => status === 'scheduled' && /^(cart|checkout)\./.test(event_type),
+  )
+  for (const [i, run] of restarting.entries())
+    for (const other of restarting.slice(i + 1))
+      if (run.automation_id === other.automation_id && sameCustomer(run.customer, other.customer))
+        found.push(`${run.id} and ${other.id} wait for one customer`)
+  return found
+}
+
+async function activeWithoutChannel(pool: Pool): Promise<string[]> {
+  const found = await pool<{ id: string }[]>`
+    select a.id
+    from automations a
+    join channels c on c.account_id = a.account_id and c.id = a.channel_id
+    where c.deleted_at is not null and a.status = 'active' and a.deleted_at is null`
+  return found.map(({ id }) => `${id} is active, and its channel is deleted`)
+}
+
 export function lookAt(pool: Pool): Look {
   const halts = new Map<string, Halted & { readonly sent: number }>()
   const ended = new Map<string, string>()
   const buried = new Set<string>()
 
-  const read = async (where = pool``): Promise<LookedAt[]> =>
-    await pool<LookedAt[]>`
-      select r.id, r.account_id, r.source_id, r.automation_id, r.automation_event_id, r.contact_id, r."to", r.event_type, r.status, r.reason, r.message_id,
-        coalesce(e.customer, '{}') as customer, a.cancel_on, a.channel_id,
-        case when s.deleted_at is not null then 'source deleted' when s.status <> 'active' then 'source disabled' when a.deleted_at is not null then 'automation deleted'
-          when a.status <> 'active' then 'automation paused' when a.event_type <> r.event_type or a.channel_type <> r.channel_type then 'automation changed' end as stopped
-      from automation_runs r left join automation_events e on e.id = r.automation_event_id
-      join automations a on a.id = r.automation_id join integration_sources s on s.id = r.source_id ${where} order by r.id`
-  const sentOf = async ({ column, id, account_id }: Halted): Promise<number> => {
-    const [row] = await pool<{ sent: number }[]>`
-      select count(*)::int as sent from automation_runs where account_id = ${account_id} and ${pool(column)} = ${id} and status = 'sent' and channel_type = 'sms'`
-    return row!.sent
-  }
-
+  const read = (where = pool``) => readRuns(pool, where)
   return {
     async waiting(source_id, isSo) {
       const rows = await read(
@@ -77,7 +117,7 @@ export function lookAt(pool: Pool): Look {
     },
     runs: async (ids) => (ids.length === 0 ? [] : await read(pool`where r.id = any (${ids as string[]}::text[])`)),
     async halt(halted) {
-      halts.set(halted.id, { ...halted, sent: await sentOf(halted) })
+      halts.set(halted.id, { ...halted, sent: await sentOf(pool, halted) })
     },
     release: (id) => void halts.delete(id),
     bury: (ids) => ids.forEach((id) => buried.add(id)),
@@ -94,26 +134,13 @@ export function lookAt(pool: Pool): Look {
           found.push(`${run.id} is sent, which waited while its account was suspended`)
         if ((run.status === 'sent') !== (run.message_id !== null)) found.push(`${run.id} is ${outcome}`)
       }
-      for (const [pair, some] of Map.groupBy(
-        rows,
-        ({ automation_id, automation_event_id }) => `${automation_id} and ${automation_event_id}`,
-      ))
-        if (some.length > 1) found.push(`${pair} have ${some.length} runs`)
-      const restarting = rows.filter(
-        ({ status, event_type }) => status === 'scheduled' && /^(cart|checkout)\./.test(event_type),
-      )
-      for (const [i, run] of restarting.entries())
-        for (const other of restarting.slice(i + 1))
-          if (run.automation_id === other.automation_id && sameCustomer(run.customer, other.customer))
-            found.push(`${run.id} and ${other.id} wait for one customer`)
+      found.push(...surplusRuns(rows))
       for (const halted of halts.values()) {
-        const sent = await sentOf(halted)
+        const sent = await sentOf(pool, halted)
         if (sent !== halted.sent)
           found.push(`${sent - halted.sent} were sent of ${halted.id} after the answer: ${halted.why}`)
       }
-      const lost = await pool<{ id: string }[]>`
-        select a.id from automations a join channels c on c.account_id = a.account_id and c.id = a.channel_id where c.deleted_at is not null and a.status = 'active' and a.deleted_at is null`
-      for (const { id } of lost) found.push(`${id} is active, and its channel is deleted`)
+      found.push(...(await activeWithoutChannel(pool)))
       return found
     },
   }

@@ -3,7 +3,7 @@ import type { Answered } from '../support/api.ts'
 import type { Random } from '../support/random.ts'
 import { customWebhook, shopifyWebhook, type ShopWebhook } from '../support/shop-webhooks.ts'
 import type { TestAccount, World } from '../support/world.ts'
-import { sameCustomer, type Look } from './runs-looked-at.ts'
+import { sameCustomer, type Look, type LookedAt } from './runs-looked-at.ts'
 import type { SimulatedProcesses } from './processes.ts'
 
 export interface Shop {
@@ -50,12 +50,89 @@ const topics = [
 ]
 const refusals = [400, 401, 403, 404, 409, 422, 503]
 
-export function shopsOf(world: World, random: Random, processes: SimulatedProcesses, shops: Shop[], look: Look): Shops {
-  const faults: string[] = []
+interface Asking {
+  readonly world: World
+  readonly random: Random
+  readonly ask: (
+    method: string,
+    path: string,
+    key: string | undefined,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ) => Promise<Answered | null>
+}
+
+/** An event of the shop, by API or webhook. */
+function tellingOf({ world, random, ask }: Asking, shop: Shop & { readonly id: string }, number: number): Telling {
+  const { id: source_id, account, secret } = shop
+  if (shop.platform === 'shopify' && random.below(4) > 0) {
+    const { customer, webhook } = shopifyCall(random, secret, number)
+    const send = () => ask('POST', `/v1/ingest/shopify/${source_id}`, undefined, webhook.body, webhook.headers)
+    return { source_id, send, event_id: null, customer }
+  }
+  const event = eventOf(world, random, `event ${random.below(5) === 0 ? random.below(number) : number}`)
+  const { event_id, customer } = event
+  if (random.below(2) === 0)
+    return {
+      source_id,
+      event_id,
+      customer,
+      send: () => ask('POST', '/v1/automation_events', account.key, { source: source_id, ...event }),
+    }
+  const send = () => {
+    const webhook = customWebhook(secret, Math.floor(world.clock.now() / 1000), JSON.stringify(event))
+    return ask('POST', `/v1/ingest/custom/${source_id}`, undefined, webhook.body, webhook.headers)
+  }
+  return { source_id, event_id, customer, send }
+}
+
+function receiptsNoted(faults: string[]) {
   const receipts = new Map<string, string>()
   /** By source and event, and those answered as new. */
   const ofEvents = new Map<string, string>()
   const fresh = new Set<string>()
+  const note = ({ source_id, event_id }: Telling, answer: Answered | null): boolean => {
+    if (answer === null || answer.status >= 300) return false
+    const { body } = answer
+    const wrong = (what: string) => void faults.push(`${what}: ${JSON.stringify(body)}`)
+    if (body.source_id !== source_id || (event_id !== null && body.event_id !== event_id))
+      wrong('a receipt of something else')
+    const key = `${body.source_id} ${body.event_id}`
+    const known = ofEvents.get(key) ?? body.id
+    ofEvents.set(key, known)
+    receipts.set(body.id, source_id)
+    if (known !== body.id) wrong(`a second receipt beside ${known}`)
+    if (body.status === 'duplicate') return false
+    if (fresh.has(body.id)) wrong('twice new')
+    fresh.add(body.id)
+    return true
+  }
+  return { receipts, note }
+}
+
+/** Runs that should have ended by the time of the answer. */
+function stillWaiting(
+  before: readonly LookedAt[],
+  now: readonly LookedAt[],
+  { type, runs }: Answered['body'],
+): string[] {
+  const found: string[] = []
+  const restarted = runs
+    .filter((run: { reason: string | null }) => run.reason !== 'no_identifier')
+    .map((run: { automation_id: string }) => run.automation_id)
+  for (const run of now) {
+    const known = before.find(({ id }) => id === run.id)!
+    const cancels = known.cancel_on.includes(type) && run.cancel_on.includes(type)
+    const restarts = /^(cart|checkout)\./.test(type) && restarted.includes(run.automation_id)
+    if (run.status === 'scheduled' && (cancels || restarts))
+      found.push(`${run.id} waits after the answer to a ${type} of the same customer`)
+  }
+  return found
+}
+
+export function shopsOf(world: World, random: Random, processes: SimulatedProcesses, shops: Shop[], look: Look): Shops {
+  const faults: string[] = []
+  const { receipts, note } = receiptsNoted(faults)
   const told: Telling[] = []
   let number = 0
 
@@ -88,44 +165,8 @@ export function shopsOf(world: World, random: Random, processes: SimulatedProces
   const make = (): Telling | null => {
     const shop = random.pick(shops)
     if (shop.id === null) return null
-    const { id: source_id, account, secret } = shop
     number += 1
-    if (shop.platform === 'shopify' && random.below(4) > 0) {
-      const { customer, webhook } = shopifyCall(random, secret, number)
-      const send = () => ask('POST', `/v1/ingest/shopify/${source_id}`, undefined, webhook.body, webhook.headers)
-      return { source_id, send, event_id: null, customer }
-    }
-    const event = eventOf(world, random, `event ${random.below(5) === 0 ? random.below(number) : number}`)
-    const { event_id, customer } = event
-    if (random.below(2) === 0)
-      return {
-        source_id,
-        event_id,
-        customer,
-        send: () => ask('POST', '/v1/automation_events', account.key, { source: source_id, ...event }),
-      }
-    const send = () => {
-      const webhook = customWebhook(secret, Math.floor(world.clock.now() / 1000), JSON.stringify(event))
-      return ask('POST', `/v1/ingest/custom/${source_id}`, undefined, webhook.body, webhook.headers)
-    }
-    return { source_id, event_id, customer, send }
-  }
-
-  const note = ({ source_id, event_id }: Telling, answer: Answered | null): boolean => {
-    if (answer === null || answer.status >= 300) return false
-    const { body } = answer
-    const wrong = (what: string) => void faults.push(`${what}: ${JSON.stringify(body)}`)
-    if (body.source_id !== source_id || (event_id !== null && body.event_id !== event_id))
-      wrong('a receipt of something else')
-    const key = `${body.source_id} ${body.event_id}`
-    const known = ofEvents.get(key) ?? body.id
-    ofEvents.set(key, known)
-    receipts.set(body.id, source_id)
-    if (known !== body.id) wrong(`a second receipt beside ${known}`)
-    if (body.status === 'duplicate') return false
-    if (fresh.has(body.id)) wrong('twice new')
-    fresh.add(body.id)
-    return true
+    return tellingOf({ world, random, ask }, { ...shop, id: shop.id }, number)
   }
 
   /** If the event says so, waiting runs of the customer have ended by the time of the answer. */
@@ -133,17 +174,8 @@ export function shopsOf(world: World, random: Random, processes: SimulatedProces
     const waiting = await look.waiting(telling.source_id, (run) => sameCustomer(run.customer, telling.customer))
     const answer = await telling.send()
     if (!note(telling, answer)) return
-    const { type, runs } = answer!.body
-    const restarted = runs
-      .filter((run: { reason: string | null }) => run.reason !== 'no_identifier')
-      .map((run: { automation_id: string }) => run.automation_id)
-    for (const now of await look.runs(waiting.map(({ id }) => id))) {
-      const before = waiting.find(({ id }) => id === now.id)!
-      const cancels = before.cancel_on.includes(type) && now.cancel_on.includes(type)
-      const restarts = /^(cart|checkout)\./.test(type) && restarted.includes(now.automation_id)
-      if (now.status === 'scheduled' && (cancels || restarts))
-        faults.push(`${now.id} waits after the answer to a ${type} of the same customer`)
-    }
+    const now = await look.runs(waiting.map(({ id }) => id))
+    faults.push(...stillWaiting(waiting, now, answer!.body))
   }
 
   return {

@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { ownPort } from './own-port.ts'
 import { within } from './waiting.ts'
 
-test('a port that one test has is given to no other, here or in another process, though nobody listens yet', async () => {
+test('a reserved port is given to no other test, in any process, even without a listener', async () => {
   const port = await ownPort()
   const source = `
     import { ownPort } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, 'own-port.ts')).href)}

@@ -58,18 +58,7 @@ export async function serviceProcess(
       child = spawn(program!, [...first, 'serve', ...options], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
       child.stdout!.on('data', (chunk: Buffer) => (printed += chunk.toString()))
       child.stderr!.on('data', (chunk: Buffer) => (errors += chunk.toString()))
-      const { exitCode, signalCode, ready } = await until(
-        'the service to be ready',
-        async () => ({
-          exitCode: child!.exitCode,
-          signalCode: child!.signalCode,
-          ready: await isReady(base_url),
-          errors: errors.slice(-4000),
-        }),
-        (seen) => seen.ready || seen.exitCode !== null || seen.signalCode !== null,
-      )
-      if (!ready)
-        throw new Error(`the service did not start (exit ${exitCode}, signal ${signalCode}): ${errors.slice(-4000)}`)
+      await untilReady(child, base_url, () => errors.slice(-4000))
     },
     async kill(what) {
       if (what === 'service') {
@@ -101,6 +90,20 @@ export async function serviceProcess(
     errors: () => errors,
     printed: () => printed,
   }
+}
+
+async function untilReady(child: ChildProcess, base_url: string, errors: () => string): Promise<void> {
+  const { exitCode, signalCode, ready } = await until(
+    'the service to be ready',
+    async () => ({
+      exitCode: child.exitCode,
+      signalCode: child.signalCode,
+      ready: await isReady(base_url),
+      errors: errors(),
+    }),
+    (seen) => seen.ready || seen.exitCode !== null || seen.signalCode !== null,
+  )
+  if (!ready) throw new Error(`the service did not start (exit ${exitCode}, signal ${signalCode}): ${errors()}`)
 }
 
 function killHard(pid: number): void {

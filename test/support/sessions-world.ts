@@ -25,31 +25,94 @@ export interface Opened {
 
 const provider: Pick<Provider, 'credentials'> = { credentials: Type.Object({}) }
 
+async function insertLinkedChannel(pool: Platform['pool'], n: number, created_at: string): Promise<void> {
+  await insertChannel(pool, {
+    account_id: 'acc_1',
+    mode: 'live',
+    id: `ch_${n}`,
+    type: 'sms',
+    provider: 'linked',
+    name: 'Alerts',
+    identifier: `+49151000${n}`,
+    status: 'active',
+    connection_status: 'connected',
+    capabilities: ['text'],
+    settings: {},
+    credentials: '',
+    created_at,
+  })
+}
+
+interface State {
+  readonly clock: { now(): number }
+  readonly opened: Opened[]
+  readonly attempts: string[]
+  readonly answer: { kind: 'open' | 'refused' | 'unavailable' }
+  readonly closing: { hangs: boolean }
+}
+
+function linkedAdapter(state: State, name: string): ProviderAdapter {
+  return {
+    needsSession: () => true,
+    openSession: async (connection, { store: tell, hasLease: isOwn }) => {
+      state.attempts.push(name)
+      if (state.answer.kind !== 'open') return { kind: state.answer.kind, message: 'Not now.' }
+      const ended = Promise.withResolvers<Awaited<Session['ended']>>()
+      const one: Opened = {
+        channel_id: connection.channel_id,
+        by: name,
+        settings: connection.settings,
+        closed: false,
+        opened_ms: state.clock.now(),
+        isOwn,
+        tell,
+        end: (refused = false) => {
+          one.closed = true
+          ended.resolve({ refused, message: 'It ended.' })
+        },
+      }
+      state.opened.push(one)
+      const close = async (signal: AbortSignal) => {
+        if (state.closing.hangs && !signal.aborted)
+          await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        one.closed = true
+        one.closed_ms = state.clock.now()
+      }
+      return { kind: 'open', session: { ended: ended.promise, close } }
+    },
+  }
+}
+
+function connectionOf(row: ChannelRow) {
+  return {
+    channel_id: row.id,
+    type: row.type,
+    identifier: row.identifier,
+    credentials: {},
+    settings: row.settings,
+    webhook_url: '',
+  }
+}
+
+async function beat({ pool, clock }: Pick<Platform, 'pool' | 'clock'>, name: string): Promise<void> {
+  const at = isoTime(clock.now())
+  await pool`
+    insert into processes (id, roles, started_at, heartbeat_at)
+    values (${name}, '{worker}', ${at}, ${at})
+    on conflict (id) do update set heartbeat_at = ${at}`
+}
+
 export async function sessionsWorld(t: TestContext, channels = 1) {
   const world = await startPlatform(t)
   const { pool, clock, platform } = world
   await pool`insert into accounts (id, name, created_at) values ('acc_1', 'Shop', ${clock.iso()})`
-  for (let n = 1; n <= channels; n++)
-    await insertChannel(pool, {
-      account_id: 'acc_1',
-      mode: 'live',
-      id: `ch_${n}`,
-      type: 'sms',
-      provider: 'linked',
-      name: 'Alerts',
-      identifier: `+49151000${n}`,
-      status: 'active',
-      connection_status: 'connected',
-      capabilities: ['text'],
-      settings: {},
-      credentials: '',
-      created_at: clock.iso(),
-    })
+  for (let n = 1; n <= channels; n++) await insertLinkedChannel(pool, n, clock.iso())
   const opened: Opened[] = []
   const attempts: string[] = []
   const answer: { kind: 'open' | 'refused' | 'unavailable' } = { kind: 'open' }
   /** `hangs`: closes only when the signal aborts. */
   const closing: { hangs: boolean } = { hangs: false }
+  const state: State = { clock, opened, attempts, answer, closing }
   const told: string[] = []
   const kept: string[] = []
 
@@ -58,35 +121,7 @@ export async function sessionsWorld(t: TestContext, channels = 1) {
     more: Partial<Platform> = {},
   ): ChannelSessions & { tick(): Promise<number>; beat(): Promise<void> } {
     const own: Platform = { ...platform, process_id: name, ...more }
-    const adapter: ProviderAdapter = {
-      needsSession: () => true,
-      openSession: async (connection, { store: tell, hasLease: isOwn }) => {
-        attempts.push(name)
-        if (answer.kind !== 'open') return { kind: answer.kind, message: 'Not now.' }
-        const ended = Promise.withResolvers<Awaited<Session['ended']>>()
-        const one: Opened = {
-          channel_id: connection.channel_id,
-          by: name,
-          settings: connection.settings,
-          closed: false,
-          opened_ms: clock.now(),
-          isOwn,
-          tell,
-          end: (refused = false) => {
-            one.closed = true
-            ended.resolve({ refused, message: 'It ended.' })
-          },
-        }
-        opened.push(one)
-        const close = async (signal: AbortSignal) => {
-          if (closing.hangs && !signal.aborted)
-            await new Promise((resolve) => signal.addEventListener('abort', resolve))
-          one.closed = true
-          one.closed_ms = clock.now()
-        }
-        return { kind: 'open', session: { ended: ended.promise, close } }
-      },
-    }
+    const adapter = linkedAdapter(state, name)
     const sessions = channelSessions(
       own,
       {
@@ -94,14 +129,7 @@ export async function sessionsWorld(t: TestContext, channels = 1) {
         sessionProviders: () => ['linked'],
         connection: (row) => {
           if (row.credentials === 'lost') throw new Error('its key is not among those of this installation')
-          return {
-            channel_id: row.id,
-            type: row.type,
-            identifier: row.identifier,
-            credentials: {},
-            settings: row.settings,
-            webhook_url: '',
-          }
+          return connectionOf(row)
         },
         setConnection: async (sql, row, connection_status) => {
           told.push(`${row.id} ${connection_status}`)
@@ -117,10 +145,7 @@ export async function sessionsWorld(t: TestContext, channels = 1) {
     return {
       ...sessions,
       tick: () => sessions.worker.tick(),
-      beat: async () => {
-        const at = isoTime(clock.now())
-        await pool`insert into processes (id, roles, started_at, heartbeat_at) values (${name}, '{worker}', ${at}, ${at}) on conflict (id) do update set heartbeat_at = ${at}`
-      },
+      beat: () => beat(world, name),
     }
   }
   const standing = () => opened.filter(({ closed }) => !closed)

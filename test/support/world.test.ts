@@ -5,7 +5,7 @@ import { clusterName } from './cluster.ts'
 import { standStill } from './waiting.ts'
 import { startPlatform, startWorld } from './world.ts'
 
-test('a world answers over HTTP, knows its accounts and proves its invariants', async (t) => {
+test('a world answers over HTTP, has accounts and checks its invariants', async (t) => {
   const world = await startWorld(t)
   const account = await world.account({ mode: 'live', credit_micros: 5_000_000 })
 
@@ -16,7 +16,7 @@ test('a world answers over HTTP, knows its accounts and proves its invariants', 
   await world.invariants()
 })
 
-test('who sleeps on a clock in hand wakes at its moment, in order, and may sleep again', async () => {
+test('a sleeper on a test clock wakes at its time, in order, and may sleep again', async () => {
   const clock = fakeClock()
   const woke: string[] = []
   const sleeper = async (name: string, ms: number) => {
@@ -33,7 +33,7 @@ test('who sleeps on a clock in hand wakes at its moment, in order, and may sleep
   assert.deepEqual(woke, ['two 02', 'two 04', 'five 05'])
 })
 
-test('time does not go on in the middle of a transaction, though the process stands still for a second there', async (t) => {
+test('time does not advance during a transaction, even if the process pauses for a second', async (t) => {
   const { pool, clock, rest } = await startPlatform(t)
   await pool`select 1`
   const before = clock.now()
@@ -49,7 +49,7 @@ test('time does not go on in the middle of a transaction, though the process sta
   assert.equal(clock.now(), before)
 })
 
-test('the tests of another checkout have a PostgreSQL of their own', () => {
+test("another checkout's tests use another PostgreSQL", () => {
   assert.notEqual(clusterName('/here/posthorn'), clusterName('/there/posthorn'))
   assert.equal(clusterName('/here/posthorn'), clusterName('/here/posthorn'))
 })

@@ -134,7 +134,7 @@ async function withInfobip(t: TestContext) {
   }
 }
 
-test('a text is handed over under our own id, with its validity and where its reports go', async (t) => {
+test('a text is sent with our own id, its validity and its callback address', async (t) => {
   const { sim, send } = await withInfobip(t)
 
   const outcome = await send({ expires_at: '2026-01-31T09:59:30.000Z' })
@@ -152,7 +152,7 @@ test('a text is handed over under our own id, with its validity and where its re
   })
 })
 
-test('a text that is handed over again is taken once, and counts as taken', async (t) => {
+test('a repeated text is accepted once, and counts as accepted', async (t) => {
   const { sim, send } = await withInfobip(t)
 
   const outcomes = [await send(), await send({ attempt: 2 })]
@@ -161,7 +161,7 @@ test('a text that is handed over again is taken once, and counts as taken', asyn
   assert.equal(sim.messages.length, 1)
 })
 
-test('asked, Infobip tells what became of a text, and which it never had', async (t) => {
+test('a status query returns the state of a text, or that Infobip never had it', async (t) => {
   const { sim, send, ask } = await withInfobip(t)
   sim.answerNext('lost', 'reset')
 
@@ -189,7 +189,7 @@ test('asked, Infobip tells what became of a text, and which it never had', async
   assert.equal((await ask()).kind, 'refused')
 })
 
-test('whoever does not answer what became of a text is asked again, and a refusal to tell is the end of asking', async (t) => {
+test('a status query without an answer is repeated, and a refused one ends', async (t) => {
   const { sim, ask } = await withInfobip(t)
   const refusal = (messageId: string) => ({ requestError: { serviceException: { messageId, text: 'No.' } } })
   const asked = async (status: number, body?: object) => {
@@ -204,7 +204,7 @@ test('whoever does not answer what became of a text is asked again, and a refusa
   assert.equal(await asked(403, refusal('FORBIDDEN')), 'no_information')
 })
 
-test('a base URL must be one of a public host, with nothing behind it', () => {
+test('a base URL must have a public host and no path', () => {
   const right = ['https://xxxxx.api.infobip.com', 'https://xxxxx.api.infobip.com/']
   const wrong = [
     'xxxxx.api.infobip.com',

@@ -7,7 +7,7 @@ import { linked, to } from '../../../test/support/smpp-session.ts'
 import type { InboundMessage, DeliveryReceipt, CallbackItem } from '../provider.ts'
 import { otherDestination } from './inbound.ts'
 
-test('receipts are read from their text and from parameters, whatever way they write the id', async (t) => {
+test('receipts are read from text and parameters, in every notation of the id', async (t) => {
   const { sim, send, told } = await linked(t, { smsc: { id: (n) => (0xabc0 + n).toString(16).toUpperCase() } })
   await send('Hi')
   await send('Hi')
@@ -56,7 +56,7 @@ test('receipts are read from their text and from parameters, whatever way they w
   ])
 })
 
-test('of the states of a receipt four, and the fifth of a later version, fail a message with one code, and the sentence names the state', async (t) => {
+test('five receipt states fail a message with one code, and the sentence names the state', async (t) => {
   const { sim, told, ignored } = await linked(t)
   const message = { id: 'a1', destination: to } as Smsc['submitted'][number]
 
@@ -118,7 +118,7 @@ test('of the states of a receipt four, and the fifth of a later version, fail a 
   assert.deepEqual([ignored.length, new Set(ignored).size], [4, 1])
 })
 
-test('a receipt finds its message by an id of any length up to 255, with zeros or spaces around it, and with whatever ASCII has', async (t) => {
+test('a receipt finds its message by an id of up to 255 ASCII characters, with zeros or spaces around it', async (t) => {
   const ids = ['f'.repeat(32), 'x'.repeat(200), `${'0'.repeat(190)}7b`, 'a_b$c@d', '9'.repeat(30)]
   const { sim, send, told, ignored } = await linked(t, { smsc: { id: (n) => ids[n - 1]! } })
   for (const _ of ids) await send('Hi')
@@ -149,7 +149,7 @@ test('a receipt finds its message by an id of any length up to 255, with zeros o
   assert.deepEqual(ignored, ['a delivery receipt without a message id', 'a delivery receipt without a message id'])
 })
 
-test('a receipt in parts, or as UCS-2, is read all the same', async (t) => {
+test('a receipt in parts or in UCS-2 is read', async (t) => {
   const { sim, told } = await linked(t)
   const text = 'id:abc sub:001 dlvrd:001 stat:DELIVRD err:000 text:'
 
@@ -162,7 +162,7 @@ test('a receipt in parts, or as UCS-2, is read all the same', async (t) => {
   )
 })
 
-test('a receipt that comes in the same breath as the answer is of that message, whatever else its id may mean', async (t) => {
+test('a receipt in the same packet as the response matches its message, whatever else its id may mean', async (t) => {
   const { sim, send, told } = await linked(t)
   const answered = Buffer.from('00000161\0')
   const receipt = Buffer.from(
@@ -186,7 +186,7 @@ test('a receipt that comes in the same breath as the answer is of that message, 
   assert.deepEqual(told, [{ kind: 'delivery_receipt', provider_id: '161', transition: 'deliver' }])
 })
 
-test('a receipt of a message that another process sent is not taken for one that this process remembers by the same number in hex or decimal', async (t) => {
+test("a receipt of another process's message does not match a remembered one with the same number in hex or decimal", async (t) => {
   const { sim, send, told } = await linked(t, { smsc: { id: (n) => ['353', 'a1'][n - 1]! } })
   await send('Hi')
   await send('Hi')
@@ -199,7 +199,7 @@ test('a receipt of a message that another process sent is not taken for one that
   ])
 })
 
-test('a receipt of a message that this process does not remember names all ids that it may mean', async (t) => {
+test('a receipt of an unknown message names all possible ids', async (t) => {
   const auto = await linked(t)
   const decimal = await linked(t, { settings: { receipt_ids: 'decimal' } })
   const text = Buffer.from(
@@ -221,7 +221,7 @@ test('a receipt of a message that this process does not remember names all ids t
 const inboundOf = (told: readonly CallbackItem[]) =>
   (told as InboundMessage[]).map(({ from, type, content }) => [from, type, content])
 
-test('what recipients write is read in every alphabet', async (t) => {
+test('inbound texts are read in every alphabet', async (t) => {
   const { sim, told } = await linked(t)
 
   await sim.deliver({ bytes: Buffer.from('48692000201b65', 'hex') })
@@ -240,7 +240,7 @@ test('what recipients write is read in every alphabet', async (t) => {
   assert.equal(new Set(told.map(({ provider_id }) => provider_id)).size, 5)
 })
 
-test('what was cut off, or has a wrong length, is refused and kept, and is nobody’s message', async (t) => {
+test('a truncated PDU or one with a wrong length is refused, and its content ignored', async (t) => {
   const { sim, told, raw, ignored } = await linked(t)
   const whole = messageBody({ bytes: Buffer.from('Hello there') })
   const at = whole.length - 12
@@ -270,7 +270,7 @@ test('what was cut off, or has a wrong length, is refused and kept, and is nobod
   assert.deepEqual([raw.length, ignored.length], [11, 9])
 })
 
-test('a message without a text is taken and logged, and an empty part is a part', async (t) => {
+test('a message without a text is acknowledged and logged, and a part may be empty', async (t) => {
   const { sim, told, ignored } = await linked(t)
 
   const empty = await sim.deliver({ bytes: Buffer.alloc(0) })
@@ -303,7 +303,7 @@ const sarPart = (reference: number, total: number, number: number) => ({
   ] as const,
 })
 
-test('parts that come in are told as parts, each stored before it is answered', async (t) => {
+test('inbound parts are reported as parts, each stored before its response', async (t) => {
   const { sim, told, storing } = await linked(t)
 
   await sim.deliver(part(Buffer.from([7]), 2, 2, 'world'))
@@ -328,7 +328,7 @@ test('parts that come in are told as parts, each stored before it is answered', 
   assert.equal(refused, 0x64)
 })
 
-test('a destination is the channel, another one for sure, or one of which nobody can tell', () => {
+test('a destination is the channel, certainly another one, or uncertain', () => {
   const other = (identifier: string, destination: string, ton = 0) =>
     otherDestination(destination, ton, identifier)?.otherwise ?? 'ours for sure'
   const number = '+4915100000001'
@@ -376,7 +376,7 @@ test('a destination is the channel, another one for sure, or one of which nobody
   assert.deepEqual(otherDestination('4915100000002', 1, number)?.identifiers, ['+4915100000002', '4915100000002'])
 })
 
-test('what cannot be stored is answered so that it comes again', async (t) => {
+test('a PDU that cannot be stored gets a temporary error', async (t) => {
   const { sim, told, storing } = await linked(t)
 
   storing.fails = true
@@ -387,7 +387,7 @@ test('what cannot be stored is answered so that it comes again', async (t) => {
   assert.deepEqual([refused, taken, told.length], [0x64, 0, 1])
 })
 
-test('what was answered just before the link died is told once when it comes again', async (t) => {
+test('a PDU acknowledged just before the link failed is reported once when it is repeated', async (t) => {
   const { sim, session, open, told } = await linked(t)
 
   await sim.deliver({ bytes: Buffer.from('Hi') })

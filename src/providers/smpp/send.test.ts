@@ -6,7 +6,7 @@ import { until, within } from '../../../test/support/waiting.ts'
 import { fenced } from '../../lib/fence.ts'
 import { bodyOf, linked, never } from '../../../test/support/smpp-session.ts'
 
-test('a short text is one packet with the sender, the recipient, the alphabet and the wish for a receipt', async (t) => {
+test('a short text is one PDU with sender, recipient, alphabet and receipt request', async (t) => {
   const { sim, send } = await linked(t)
 
   const outcome = await send('Hi @ {€}', { expires_at: '2026-02-01T10:00:00.000Z' })
@@ -26,7 +26,7 @@ test('a short text is one packet with the sender, the recipient, the alphabet an
   assert.equal(tlvs.size, 0)
 })
 
-test('a long text goes in parts that a header joins, and what the alphabet lacks goes as UCS-2', async (t) => {
+test('a long text is sent in parts joined by a header, and as UCS-2 if the alphabet requires it', async (t) => {
   const { sim, send } = await linked(t)
 
   const long = await send('a'.repeat(152) + '€' + 'b'.repeat(10))
@@ -54,7 +54,7 @@ test('a long text goes in parts that a header joins, and what the alphabet lacks
   assert.deepEqual([third.data_coding, bodyOf(third).length, bodyOf(fourth).length], [8, 132, 28])
 })
 
-test('behind a fence that falls no part goes out any more: those before it are known', async (t) => {
+test('after the lease is lost no part is sent, and the parts before it are known', async (t) => {
   const { sim, send } = await linked(t, { settings: { window_size: 1 } })
   const state = { holds: true }
   sim.answer = () => {
@@ -75,7 +75,7 @@ test('behind a fence that falls no part goes out any more: those before it are k
   assert.deepEqual((outcome as { provider_ids?: unknown }).provider_ids, ['1'])
 })
 
-test('parts are joined by parameters, or cut by the SMSC, where the operator asks for that', async (t) => {
+test('parts are joined by parameters, or split by the SMSC, if the operator wants that', async (t) => {
   const sar = await linked(t, { settings: { long_messages: 'sar' } })
   const payload = await linked(t, { settings: { long_messages: 'payload' } })
 
@@ -97,7 +97,7 @@ test('parts are joined by parameters, or cut by the SMSC, where the operator ask
   assert.deepEqual([whole.bytes.length, whole.tlvs.get(0x0424)?.length, short.bytes.toString()], [0, 200, 'short'])
 })
 
-test('an operator with another alphabet gets what that has, and UCS-2 for the rest', async (t) => {
+test("an operator's own alphabet is used where possible, otherwise UCS-2", async (t) => {
   const { sim, send } = await linked(t, { settings: { alphabet: 'latin1', source_ton: 3, source_npi: 8 } })
 
   await send('Grüße @')
@@ -113,7 +113,7 @@ test('an operator with another alphabet gets what that has, and UCS-2 for the re
   assert.deepEqual(sim.submitted[0]!.source, { ton: 3, npi: 8, address: '4915100000001' })
 })
 
-test('no more messages wait for an answer than the window lets', async (t) => {
+test('no more messages are open than the window allows', async (t) => {
   const { sim, send } = await linked(t, { settings: { window_size: 2 } })
   sim.answer = null
   const over = new AbortController()
@@ -126,7 +126,7 @@ test('no more messages wait for an answer than the window lets', async (t) => {
   assert.equal(sim.submitted.length, 2)
 })
 
-test('a throttled SMSC is left alone for a second, then two, until it takes something', async (t) => {
+test('a throttling SMSC gets no message for a second, then two, until it accepts one', async (t) => {
   const { sim, clock, send } = await linked(t)
   sim.answer = 0x58
 
@@ -148,7 +148,7 @@ test('a throttled SMSC is left alone for a second, then two, until it takes some
   assert.equal(sim.submitted.length, 5)
 })
 
-test('parts that were taken before the link died do not go again when the message is repeated', async (t) => {
+test('parts accepted before the link failed are not repeated', async (t) => {
   const { sim, session, open, send } = await linked(t)
   sim.answer = (_, nth) => (nth === 2 ? (setImmediate(sim.cut), null) : 0)
   const body = 'a'.repeat(400)
@@ -177,7 +177,7 @@ async function sendUnanswered(sim: Smsc, send: Awaited<ReturnType<typeof linked>
   return await sent
 }
 
-test('a message whose answer comes late is not sent twice', async (t) => {
+test('a message with a late response is not sent twice', async (t) => {
   const { sim, send, told } = await linked(t)
   assert.equal((await sendUnanswered(sim, send)).kind, 'unknown')
 
@@ -193,7 +193,7 @@ test('a message whose answer comes late is not sent twice', async (t) => {
   assert.equal(sim.submitted.length, 1)
 })
 
-test('a message whose answer comes late, while it waits for a place to be sent again, is not sent twice', async (t) => {
+test('a message whose late response arrives while it waits for the window is not sent twice', async (t) => {
   const { sim, send } = await linked(t, { settings: { window_size: 1 } })
   assert.equal((await sendUnanswered(sim, send)).kind, 'unknown')
   const other = send('Hello', { id: 'msg_other' })
@@ -212,7 +212,7 @@ test('a message whose answer comes late, while it waits for a place to be sent a
   assert.equal(sim.submitted.length, 2)
 })
 
-test('a message is certainly not sent when the link is gone before', async (t) => {
+test('a message is certainly not sent if the link had already ended', async (t) => {
   const { sim, session, send } = await linked(t)
 
   sim.cut()
@@ -222,7 +222,7 @@ test('a message is certainly not sent when the link is gone before', async (t) =
   assert.equal((await send('Hi')).kind, 'unavailable')
 })
 
-test('an id that is far longer than the protocol lets it be becomes a short one, and the message is sent', async (t) => {
+test('an overlong id is replaced by a short one, and the message is sent', async (t) => {
   const { send } = await linked(t, { smsc: { id: (nth) => `${nth}${'y'.repeat(9300)}` } })
 
   const outcome = await send('x'.repeat(200))
@@ -232,7 +232,7 @@ test('an id that is far longer than the protocol lets it be becomes a short one,
   for (const id of outcome.provider_ids) assert.match(id, /^sha256:[0-9a-f]{64}$/)
 })
 
-test('a status of which the operator says that it means later is repeated, and the others fail with what helps', async (t) => {
+test('a status configured as temporary is repeated, and others fail with advice', async (t) => {
   const { sim, send } = await linked(t, { settings: { retry_statuses: ['0x45', '0X0000040A', '0x0b'] } })
 
   const outcomes = []
@@ -261,7 +261,7 @@ test('a status of which the operator says that it means later is repeated, and t
   )
 })
 
-test('every status that field facts name comes to what they say, and none is taken for a success', async (t) => {
+test('every known status has its documented outcome, and none counts as success', async (t) => {
   const { sim, send, clock } = await linked(t)
   const kinds: Record<string, number[]> = {}
   for (const status of [0x01, 0x08, 0x0a, 0x0b, 0x14, 0x45, 0x58, 0x64, 0x65, 0x66, 0x400, 0x4ff, 0xffffffff]) {
@@ -278,7 +278,7 @@ test('every status that field facts name comes to what they say, and none is tak
   })
 })
 
-test('what the SMSC took without an id, or with one that cannot be read, is sent and does not go again', async (t) => {
+test('a message accepted without a readable id is sent and not repeated', async (t) => {
   const { sim, send } = await linked(t)
   const ends = [Buffer.from('\0'), Buffer.alloc(0), Buffer.from([0x61, 0, 0x04, 0x27, 0, 1])]
   const outcomes = []
@@ -294,7 +294,7 @@ test('what the SMSC took without an id, or with one that cannot be read, is sent
   assert.equal(sim.submitted.length, 3)
 })
 
-test('answers count once, in whatever order they come, and one that fits no question counts for nothing', async (t) => {
+test('responses count once, in any order, and unexpected ones are ignored', async (t) => {
   const { sim, send } = await linked(t)
   sim.answer = null
   const both = [send('one', { id: 'msg_1' }), send('two', { id: 'msg_2' })]

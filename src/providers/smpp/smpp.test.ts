@@ -74,7 +74,7 @@ adapterSuite(smpp, async (t) => {
   }
 })
 
-test('a session that could not be bound leaves nothing running', async (t) => {
+test('a failed bind leaves nothing running', async (t) => {
   const sim = await smsc(t)
   const clock = fakeClock()
   const adapter = smpp.adapter(providerTools({ clock, allowed_hosts: [sim.host] }))
@@ -86,7 +86,7 @@ test('a session that could not be bound leaves nothing running', async (t) => {
   assert.deepEqual(clock.wakesAt(), [])
 })
 
-test('what waits for the window, or for the parts before it, is not sent once another process may be bound', async (t) => {
+test('a message that waits for the window or earlier parts is not sent after the lease is lost', async (t) => {
   const { sim, send, lease } = await linked(t, { settings: { window_size: 1 } })
   sim.answer = () => {
     lease.own = false
@@ -102,7 +102,7 @@ test('what waits for the window, or for the parts before it, is not sent once an
   assert.equal(sim.submitted.length, 1)
 })
 
-test('a link that does not answer enquire_link ends', async (t) => {
+test('a link without responses to enquire_link ends', async (t) => {
   // not the ten seconds of the response timeout
   const { sim, session, clock } = await linked(t, { settings: { enquire_link_seconds: 15 } })
 
@@ -117,7 +117,7 @@ test('a link that does not answer enquire_link ends', async (t) => {
   assert.match((await within('the end', session.ended)).message, /enquire_link/)
 })
 
-test('whatever an SMSC writes ends its session at most', async (t) => {
+test('whatever an SMSC writes ends at most its session', async (t) => {
   const nonsense: [string, Buffer][] = [
     ['a length of four gigabytes', Buffer.from('ffffffff000000050000000000000001', 'hex')],
     ['a length of nothing', Buffer.from('00000000000000050000000000000001', 'hex')],
@@ -147,7 +147,7 @@ test('whatever an SMSC writes ends its session at most', async (t) => {
   assert.deepEqual(told, [])
 })
 
-test('an account that binds each way by itself has two connections, and is unbound in order', async (t) => {
+test('an account with separate binds has two connections, and is unbound in order', async (t) => {
   const { sim, session, send, told } = await linked(t, { credentials: { bind_mode: 'transmitter_receiver' } })
 
   await send('Hi')
@@ -163,7 +163,7 @@ test('an account that binds each way by itself has two connections, and is unbou
   await until('nothing to be bound', () => sim.bound() === 0)
 })
 
-test('an SMSC that speaks TLS is bound where its certificate is good, and out of reach where it is not', async (t) => {
+test('an SMSC with TLS needs a valid certificate, and is otherwise unavailable', async (t) => {
   const sim = await smsc(t, { tls: { key: certificateKey, cert: certificate } })
   const bind = async (more: object) =>
     (
@@ -176,14 +176,14 @@ test('an SMSC that speaks TLS is bound where its certificate is good, and out of
   assert.deepEqual([await bind({ ca: certificate }), await bind({})], ['connected', 'unavailable'])
 })
 
-test('an account that is bound elsewhere is out of reach, not refused', async (t) => {
+test('an account that is bound elsewhere is unavailable, not refused', async (t) => {
   const sim = await smsc(t, { bindsMax: 0 })
   const adapter = smpp.adapter(providerTools({ allowed_hosts: [sim.host] }))
 
   assert.equal((await adapter.connect!(connectionTo(sim), never)).kind, 'unavailable')
 })
 
-test('a host that is not public is refused, unless it is allowed', () => {
+test('a private host is refused unless it is allowed', () => {
   const looked = (host: string, port = 2775, allowed_hosts: string[] = []) =>
     smpp.check!({ type: 'sms', credentials: { host, port, system_id: 'a', password: 'b' }, allowed_hosts }).map(
       ({ param }) => param,
@@ -209,7 +209,7 @@ test('a host that is not public is refused, unless it is allowed', () => {
   )
 })
 
-test('an SMSC that says goodbye under load is sent nothing more, and what it still answers is sent and does not go again', async (t) => {
+test('after an unbind of the SMSC nothing is sent, and its last responses still count', async (t) => {
   const { sim, session, clock, send } = await linked(t)
   sim.answer = null
   const three = ['1', '2', '3'].map((end) => send('Hi', { id: `msg_${end}` }))
@@ -231,7 +231,7 @@ test('an SMSC that says goodbye under load is sent nothing more, and what it sti
   await until('the goodbye to be answered', () => sim.goodbyes === 1)
 })
 
-test('an SMSC that asks and asks, and reads no answer, ends its session', async () => {
+test('an SMSC that sends requests without reading responses ends its session', async () => {
   const unread = { bytes: 0 }
   const socket = Object.assign(new Duplex({ read: () => undefined, write: () => undefined }), {
     setNoDelay: () => undefined,
@@ -252,7 +252,7 @@ test('an SMSC that asks and asks, and reads no answer, ends its session', async 
   assert.match(await within('the end', one.ended), /does not read/)
 })
 
-test('what is remembered of a channel ends when the process lets go of its session', async (t) => {
+test("a channel's memory ends when the process loses its session", async (t) => {
   const { sim, send, told, open } = await linked(t, { smsc: { id: () => '161' } })
   await send('Hi')
   const receipts = async () => {

@@ -11,7 +11,7 @@ const anyText = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 300, size: 'max' }),
 )
 
-test('the parts of a text, read with their coding and joined, are the text', () => {
+test('the encoded parts of a text decode to the text', () => {
   fc.assert(
     fc.property(anyText, fc.constantFrom(...alphabets), fc.boolean(), (body, alphabet, whole) => {
       const { data_coding, parts } = encodeText(body, alphabet, whole)
@@ -27,7 +27,7 @@ test('the parts of a text, read with their coding and joined, are the text', () 
   )
 })
 
-test('a header that joins parts is read as it was written, and no bytes are too odd to be read', () => {
+test('a joining header is read as written, and any bytes can be read', () => {
   fc.assert(
     fc.property(
       fc.nat(255),

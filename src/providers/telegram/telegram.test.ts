@@ -158,7 +158,7 @@ adapterSuite(telegramBot, async (t) => {
   }
 })
 
-test('a text is sent as it is, in answer to what it answers', async (t) => {
+test('a text is sent unchanged, as a reply if it is one', async (t) => {
   const { send, last } = await started(t)
 
   const outcome = await send('text', { body: '*Hi* <b>&</b> _you_ 👋' }, { reply_to: `${chat}:41` })
@@ -175,7 +175,7 @@ test('a text is sent as it is, in answer to what it answers', async (t) => {
   assert.deepEqual(outcome, { kind: 'accepted', provider_ids: [last().id] })
 })
 
-test('files go by their kinds: neighbours as one album, each with its caption', async (t) => {
+test('files are sent by kind, neighbours as one album, each with its caption', async (t) => {
   const { sim, send } = await started(t)
   const file = (type: string, n: number, caption?: string) => ({
     type,
@@ -206,7 +206,7 @@ test('files go by their kinds: neighbours as one album, each with its caption', 
   assert.equal(sim.sent.length, 5)
 })
 
-test('buttons carry their ids, and their places where those are too long', async (t) => {
+test('buttons carry their ids, or positions if the ids are too long', async (t) => {
   const { sim, send, last } = await started(t)
   const ids = ['home_yes', 'ä'.repeat(33), 'posthorn:button:0']
   const buttons = ids.map((id, n) => ({ reply: { id, title: `Answer ${n}` } }))
@@ -248,7 +248,7 @@ test('buttons carry their ids, and their places where those are too long', async
   )
 })
 
-test('addresses, places and cards become what Telegram has for them', async (t) => {
+test('links, places and contact cards use the matching Telegram methods', async (t) => {
   const { sim, adapter, send, last } = await started(t)
 
   await send('cta_url', {
@@ -296,7 +296,7 @@ test('addresses, places and cards become what Telegram has for them', async (t) 
   assert.deepEqual([numberless?.code, numberless?.param], ['upstream_rejected', 'contacts[0].phones'])
 })
 
-test('the webhook is set with a word that only this channel knows, and taken back while it is still its own', async (t) => {
+test("the webhook has a secret token of its channel, and is deleted only while it is the channel's own", async (t) => {
   const { sim, adapter } = await started(t)
 
   await adapter.register!(connection, never)
@@ -322,7 +322,7 @@ test('the webhook is set with a word that only this channel knows, and taken bac
   assert.match(refused.kind === 'refused' ? refused.message : '', /Failed to resolve host/)
 })
 
-test('a tapped button is answered by the answer to its callback', async (t) => {
+test('a tapped button is answered in the response to its callback', async (t) => {
   const { adapter } = await started(t)
 
   const read = adapter.receiveCallback!(callOf(samples['a tapped button']!.update), connection)
@@ -334,7 +334,7 @@ test('a tapped button is answered by the answer to its callback', async (t) => {
   assert.match(adapter.receiveCallback!(callOf(samples['a message in a group']!.update), connection)!.ignored!, /group/)
 })
 
-test('a tapped button whose message tells no keyboard any more is told by its place', async (t) => {
+test('a tapped button of a message without a keyboard is reported by position', async (t) => {
   const { adapter } = await started(t)
   const { update } = samples['a tapped button whose id is too long']! as {
     update: { callback_query: { message: object } }
@@ -355,7 +355,7 @@ test('a tapped button whose message tells no keyboard any more is told by its pl
   ])
 })
 
-test('a file that came in is fetched by its path', async (t) => {
+test('an inbound file is downloaded by its path', async (t) => {
   const { sim, adapter } = await started(t)
   sim.file('f1', 'photos/file 1.jpg', Buffer.from('a picture'))
   sim.file('f2', '../../secret', Buffer.from('x'))
@@ -370,7 +370,7 @@ test('a file that came in is fetched by its path', async (t) => {
   await assert.rejects(media({ file_id: 'gone' }), /wrong file_id/)
 })
 
-test('where Telegram cannot call, updates are asked for, told once, and only then forgotten by Telegram', async (t) => {
+test('polled updates are reported once, and acknowledged to Telegram only then', async (t) => {
   const { sim, adapter } = await started(t, polled)
   const told: (readonly [readonly CallbackItem[], string | undefined])[] = []
   let keeps = true
@@ -406,7 +406,7 @@ test('where Telegram cannot call, updates are asked for, told once, and only the
   assert.equal(sim.waiting(), 0)
 })
 
-test('an answer without a chat names the recipient, and nothing to tell without a wait is not asked for without an end', async (t) => {
+test('an answer without a chat uses the recipient, and a throttling without a wait still pauses', async (t) => {
   const { clock, sim, adapter, send } = await started(t, polled)
 
   sim.answerNext({ body: { ok: true, result: { message_id: 42 } } })
@@ -422,7 +422,7 @@ test('an answer without a chat names the recipient, and nothing to tell without 
   assert.deepEqual(outcome, { kind: 'accepted', provider_ids: [`${chat}:42`] })
 })
 
-test('polling waits where it is throttled, and ends where the token counts no more or nonsense comes', async (t) => {
+test('polling pauses when throttled, and ends with an invalid token or nonsense', async (t) => {
   const { clock, sim, adapter } = await started(t, polled)
   const open = () => adapter.openSession!(polled, openingOf())
   const opened = async () => {

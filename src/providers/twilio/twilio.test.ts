@@ -203,7 +203,7 @@ adapterSuite(twilio, async (t) => {
   }
 })
 
-test('a text is handed over as it was written, and Twilio is told where to tell of it', async (t) => {
+test('a text is sent unchanged, with a callback address', async (t) => {
   const { clock, sim, send } = await started(t)
 
   await send({ content: { body: 'Grüße “so” & 100% + 1 ☕' }, expires_at: clock.iso(90_000) })
@@ -224,7 +224,7 @@ test('a text is handed over as it was written, and Twilio is told where to tell 
   )
 })
 
-test('a messaging service chooses the sender, and files go as one message', async (t) => {
+test('a messaging service chooses the sender, and files are one message', async (t) => {
   const messaging_service_sid = 'MG0123456789abcdef0123456789abcdef'
   const service = await started(t, {
     credentials: { account_sid, auth_token, messaging_service_sid },
@@ -250,7 +250,7 @@ test('a messaging service chooses the sender, and files go as one message', asyn
   )
 })
 
-test('an address that cannot be called from outside is named to what stands in for Twilio, and not to Twilio itself', async (t) => {
+test('a private callback address is given only to a stand-in for Twilio', async (t) => {
   const given = { ...connection, webhook_url: 'http://127.0.0.1:8080/hooks/channels/ch_1' }
   const { sim, send, tools } = await started(t, given)
   const posted: string[] = []
@@ -273,7 +273,7 @@ test('an address that cannot be called from outside is named to what stands in f
   assert.deepEqual([posted.length, posted[0]!.includes('StatusCallback')], [1, false])
 })
 
-test('it is connected where the account stands and the number is one of it', async (t) => {
+test('connecting needs an active account that has the number', async (t) => {
   const { sim, connect } = await started(t)
   const messaging_service_sid = 'MG0123456789abcdef0123456789abcdef'
 
@@ -296,7 +296,7 @@ test('it is connected where the account stands and the number is one of it', asy
   assert.match(foreign.kind === 'refused' ? foreign.message : '', /\+14155550999 is not a number of/)
 })
 
-test('asked, Twilio tells which messages are like the one in doubt, made while that was handed over, the oldest first', async (t) => {
+test('a status query returns similar messages created around the attempt, the oldest first', async (t) => {
   const { clock, sim, send, ask } = await started(t)
   const sids = (told: StatusQueryResult) =>
     told.kind === 'candidates'
@@ -323,7 +323,7 @@ test('asked, Twilio tells which messages are like the one in doubt, made while t
   assert.deepEqual(once.kind === 'candidates' && once.found[0].receipt?.transition, 'deliver')
 })
 
-test('the list of messages is read page by page, no further than to the hand-over, and to a bound', async (t) => {
+test('the list of messages is read in pages, up to the time of the attempt and a limit', async (t) => {
   const { clock, sim, send, ask } = await started(t)
   const content = { body: 'Buried' }
   const lost = await send({ content })
@@ -351,7 +351,7 @@ test('the list of messages is read page by page, no further than to the hand-ove
   assert.deepEqual([absent.kind, beyond.kind, brokenOff.kind], ['not_found', 'no_information', 'no_answer'])
 })
 
-test('whoever does not answer what became of a message is asked again, and a refusal to tell is the end of asking', async (t) => {
+test('a status query without an answer is repeated, and a refused one ends', async (t) => {
   const { sim, ask } = await started(t)
   const asked = async (status: number, body?: object) => {
     sim.answerNext({ status, ...(body === undefined ? {} : { body }) })
@@ -370,7 +370,7 @@ test('whoever does not answer what became of a message is asked again, and a ref
   assert.equal(await asked(401, { code: 20003, message: 'Authenticate', status: 401 }), 'no_information')
 })
 
-test('Twilio signs with or without the port, and JSON by its hash in the address', async (t) => {
+test('signatures are accepted with and without the port, and for JSON by the hash in the address', async (t) => {
   const { adapter } = await started(t)
   const { form } = samples['text']!
   const body = Buffer.from(new URLSearchParams(form).toString())
@@ -403,7 +403,7 @@ test('Twilio signs with or without the port, and JSON by its hash in the address
   assert.equal(hashed(createHash('sha256').update('other').digest('hex')), null)
 })
 
-test('a status and a code that Twilio does not know mean nothing, whatever words they are', () => {
+test('unknown statuses and codes change nothing', () => {
   assert.equal(receiptOf('SM1', 'constructor', ''), null)
   assert.deepEqual(receiptOf('SM1', 'failed', 'constructor')?.error, {
     code: 'provider_error',
@@ -412,7 +412,7 @@ test('a status and a code that Twilio does not know mean nothing, whatever words
   })
 })
 
-test('a field that is there twice is signed once each, and a form without an end is not sorted', async (t) => {
+test('duplicate fields are signed once each, and a form with too many fields is not sorted', async (t) => {
   const { adapter } = await started(t)
   const form = new URLSearchParams(samples['text']!.form)
   form.append('Extra', 'b')
@@ -431,7 +431,7 @@ test('a field that is there twice is signed once each, and a form without an end
   assert.equal(adapter.receiveCallback!(sign(huge), connection), null)
 })
 
-test('inbound files are bounded, and fetched with the credentials from Twilio alone', async (t) => {
+test('inbound files are limited in size, and only Twilio gets the credentials', async (t) => {
   const { adapter, sim, media } = await started(t)
   const files = Object.fromEntries(
     Array.from({ length: 40 }, (_, n) => [`MediaUrl${n}`, `https://api.twilio.com/${n}`]),

@@ -161,7 +161,7 @@ async function handedOver(
   return { outcome, request: sim.messages[0]?.request, sim }
 }
 
-test('signatures are those of Vonage: their published examples come out', () => {
+test("signatures match Vonage's published examples", () => {
   const inbound = {
     'message-timestamp': '2013-11-21 15:27:30',
     messageId: '020000001B0FE827',
@@ -190,7 +190,7 @@ test('signatures are those of Vonage: their published examples come out', () => 
   )
 })
 
-test('a text is handed over with its alphabet, its validity, and where its receipts go', async (t) => {
+test('a text is sent with its alphabet, validity and callback address', async (t) => {
   const to = '+4915112345678'
   const plain = await handedOver(t, { to, expires_at: '2026-01-31T10:30:00.000Z' })
   const wide = await handedOver(t, { to, content: { body: 'Привет' } }, byWord)
@@ -212,14 +212,14 @@ test('a text is handed over with its alphabet, its validity, and where its recei
   )
 })
 
-test('a long text has an id for each of its parts, and its receipts do not pass for those of the whole', async (t) => {
+test('a long text has an id for each part, and receipts of parts are not those of the whole', async (t) => {
   const { outcome, request } = await handedOver(t, { to: '+4915112345678', content: { body: 'x'.repeat(400) } })
 
   assert.equal(outcome.kind === 'accepted' && outcome.provider_ids.length, 3)
   assert.equal('client-ref' in request!, false)
 })
 
-test('a text of which some parts were taken is failed and not repeated', async (t) => {
+test('a partly accepted text fails and is not repeated', async (t) => {
   const sim = await simulateVonage(t, account)
   sim.refuse('+4915100000013', { status: '0' }, { status: '1', 'error-text': 'Throughput Rate Exceeded' })
   const tools = providerTools({ url: sim.url })
@@ -235,7 +235,7 @@ test('a text of which some parts were taken is failed and not repeated', async (
   assert.equal(outcome.kind === 'refused' && outcome.provider_ids?.length, 1)
 })
 
-test('statuses that Vonage has added since are refusals with their number', async (t) => {
+test('unknown statuses are refusals with their number', async (t) => {
   const sim = await simulateVonage(t, account)
   sim.refuse('+4915100000014', { status: '77', 'error-text': 'Something new' })
   const tools = providerTools({ url: sim.url })

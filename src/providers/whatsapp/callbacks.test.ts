@@ -20,7 +20,7 @@ const samples = (name: string): any[] =>
   JSON.parse(readFileSync(join(import.meta.dirname, 'samples', `${name}.json`), 'utf8'))
 
 for (const { name, message: said, report } of samples('inbound'))
-  test(`comes in: ${name}`, () => {
+  test(`inbound: ${name}`, () => {
     const value = {
       contacts: [{ profile: { name: 'Ada' }, wa_id: '4915112345678' }],
       messages: [{ id: 'wamid.IN', from: '4915112345678', timestamp: '1750030073', ...said }],
@@ -39,7 +39,7 @@ for (const { name, message: said, report } of samples('inbound'))
     if (report.type !== 'attachments') assert.deepEqual(validateInboundContent(report.type, report.content), [])
   })
 
-test('somebody without a number is told by the business-scoped id, and without either not at all', () => {
+test('a sender without a number has the business-scoped id, and is skipped without either', () => {
   const contacts = [{ profile: { name: 'Ada', username: 'ada' }, user_id: 'DE.1349' }]
   const say = (more: object) =>
     graph.messages({ contacts, messages: [{ id: 'wamid.IN', type: 'text', text: { body: 'Hi' }, ...more }] })
@@ -59,7 +59,7 @@ test('somebody without a number is told by the business-scoped id, and without e
   )
 })
 
-test('statuses are receipts: with our id, and the part where they tell one, and a failure with its meaning', () => {
+test('statuses are receipts with our id, the part, and the reason of a failure', () => {
   const status = (said: string, more: object = {}) =>
     graph.messages({
       statuses: [{ id: 'wamid.1', status: said, timestamp: '1750030073', recipient_id: '4915112345678', ...more }],
@@ -110,7 +110,7 @@ test('statuses are receipts: with our id, and the part where they tell one, and 
   ])
 })
 
-test('a stop of marketing is told by a failure and by a preference, and its end by a preference', () => {
+test('a marketing stop comes from a failure or a preference, and its end from a preference', () => {
   const status = {
     id: 'wamid.1',
     status: 'failed',
@@ -147,7 +147,7 @@ test('a stop of marketing is told by a failure and by a preference, and its end 
   )
 })
 
-test('a preference has its time, in seconds or milliseconds, where it is one', () => {
+test('a preference has its time in seconds or milliseconds, if it is valid', () => {
   const preference = (timestamp: unknown) => ({
     ...graph.messages({
       user_preferences: [{ wa_id: '4915112345678', category: 'marketing_messages', value: 'stop', timestamp }],
@@ -163,7 +163,7 @@ test('a preference has its time, in seconds or milliseconds, where it is one', (
   )
 })
 
-test('what concerns another number or account, or nothing here, is set aside with a remark', () => {
+test('changes of another number or account are ignored with a remark', () => {
   const other = graph.messages(
     { messages: [{ id: 'wamid.IN', from: '4915112345678', type: 'text', text: { body: 'Hi' } }] },
     '999',
@@ -202,7 +202,7 @@ test('what concerns another number or account, or nothing here, is set aside wit
   assert.equal(adapter.receiveCallback!(callback(body, 'another secret'), connection), null)
 })
 
-test('a remark, which is logged, tells names, events and codes, and nothing that people wrote or who they are', () => {
+test('remarks contain only names, events and codes, no personal data', () => {
   const person = { name: 'Erika Mustermann', phone: '+4915112345678', text: { body: 'My secret' } }
   const body = changes([
     { field: 'message_echoes', value: { event: 'ECHOED', message_echoes: [person] } },

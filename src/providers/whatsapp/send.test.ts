@@ -18,7 +18,7 @@ const samples = (name: string): any[] =>
 const outbound = samples('outbound')
 
 for (const { name, type, content, wire, to, reply_to } of outbound)
-  test(`goes out as WhatsApp wants it: ${name}`, () => {
+  test(`request format: ${name}`, () => {
     const calls = callsOf(message({ type, content, to: to ?? '+4915112345678', reply_to: reply_to ?? null }))
 
     const common = { messaging_product: 'whatsapp', recipient_type: 'individual', biz_opaque_callback_data: id }
@@ -35,7 +35,7 @@ for (const { name, type, content, wire, to, reply_to } of outbound)
     assert.deepEqual(validateContent(type, content, { channel_type: 'whatsapp' }), [])
   })
 
-test('every type that a whatsapp channel carries has a sample', () => {
+test('every content type of a WhatsApp channel has a sample', () => {
   const missing = capabilitiesOf.whatsapp.filter((type) => !outbound.some((sample) => sample.type === type))
 
   assert.deepEqual(missing, [])
@@ -69,7 +69,7 @@ const outcomes: readonly (readonly [Trouble, string, string?])[] = [
 ]
 
 for (const [trouble, kind, more] of outcomes)
-  test(`a hand-over that meets ${JSON.stringify(trouble)} is ${kind}`, async () => {
+  test(`a send attempt that meets ${JSON.stringify(trouble)} is ${kind}`, async () => {
     graph.trouble('/messages', trouble)
 
     const outcome = await adapter.send!(message(), connection, never)
@@ -83,7 +83,7 @@ for (const [trouble, kind, more] of outcomes)
     assert.deepEqual([outcome.kind, told], [kind, more])
   })
 
-test('a hand-over that is given up while WhatsApp hangs may have been sent', async () => {
+test('a send attempt aborted while WhatsApp hangs may have been sent', async () => {
   graph.trouble('/messages', 'hang')
   const given = new AbortController()
   const calls = graph.calls.length
@@ -95,7 +95,7 @@ test('a hand-over that is given up while WhatsApp hangs may have been sent', asy
   assert.equal((await outcome).kind, 'unknown')
 })
 
-test('of several attachments those that came through are not sent again when the rest is repeated', async () => {
+test('accepted attachments are not repeated', async () => {
   const content = ['a', 'b', 'c'].map((name) => ({ type: 'image', url: `https://example.com/${name}.jpg` }))
   const several = message({ id: 'msg_00000000000000000000000009', to: '+4915112340000', type: 'attachments', content })
   const links = () => graph.sent.filter(({ to }) => to === '4915112340000').map(({ image }) => image.link.at(-5))
@@ -113,7 +113,7 @@ test('of several attachments those that came through are not sent again when the
   assert.deepEqual(links(), ['a', 'b', 'c'])
 })
 
-test('limits on the number, the account or the app pause the channel; those on one recipient, and that for spam, do not', async () => {
+test('limits of number, account or app pause the channel; those of a recipient, and for spam, do not', async () => {
   const limits: unknown[] = []
   for (const error of [130429, 80007, 4, 131057, 999999, 131056, 131048]) {
     graph.trouble('/messages', { error, status: error === 999999 ? 429 : 400 })

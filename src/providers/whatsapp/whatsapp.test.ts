@@ -180,7 +180,7 @@ adapterSuite(whatsappCloud, async (t) => {
   }
 })
 
-test('the handshake knows our word alone', () => {
+test('the handshake needs our verify token', () => {
   const shake = (query: Record<string, string>) =>
     adapter.handshake!({ ...callback(''), method: 'GET', query }, connection)
   const right = { 'hub.mode': 'subscribe', 'hub.verify_token': 'our word', 'hub.challenge': '1158201444' }
@@ -192,7 +192,7 @@ test('the handshake knows our word alone', () => {
   )
 })
 
-test('all templates are read page by page, and one name alone when asked', async () => {
+test('all templates are read in pages, or only those with a name', async () => {
   const template = (n: number) => ({
     id: String(n),
     name: `offer_${n}`,
@@ -218,7 +218,7 @@ test('all templates are read page by page, and one name alone when asked', async
   await assert.rejects(async () => await adapter.listTemplates!(connection, never), /Details of 200/)
 })
 
-test('a file is fetched by its id, with the token, up to its bound', async () => {
+test('a file is downloaded by id with the token, up to its limit', async () => {
   graph.files.set('77', { mime_type: 'audio/ogg; codecs=opus', body: Buffer.alloc(1000, 7) })
   const fetchFile = async (reference: string, bytes_max: number) => {
     const file = await adapter.fetchMedia!({ id: reference }, connection, bytes_max, never)

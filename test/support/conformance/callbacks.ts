@@ -36,70 +36,78 @@ export async function tryCallbacks(
     return { ...samples.callbacks!, connection: samples.connection, adapter: provider.adapter(samples.tools) }
   }
 
-  await suite.test(`reads each of its callbacks, twice the same`, async (t) => {
-    const given = await reading(t)
-    for (const { name, call, reports } of given.samples) {
-      const read = given.adapter.receiveCallback!(call, given.connection)
-      assert.deepEqual(read?.items, reports, name)
-      assert.deepEqual(given.adapter.receiveCallback!(call, given.connection), read, name)
-      for (const report of read!.items) assertReport(report)
-      if (read!.response !== undefined) assert.ok(read!.response.content_type !== '', name)
-    }
-  })
+  await suite.test(`reads each of its callbacks, twice the same`, async (t) => readsSamples(await reading(t)))
 
-  await suite.test(`refuses a callback without a proof, and one with another's`, async (t) => {
-    const given = await reading(t)
-    for (const { name, call } of given.samples) {
-      const read = (forged: Callback): CallbackResult | null => given.adapter.receiveCallback!(forged, given.connection)
-      const unsigned: (whole: Callback) => Callback = given.unsigned ?? bare
-      assert.equal(read(unsigned(call)), null, `${name}, without its proof`)
-      const forged = forgeries(call)
-      assert.ok(
-        forged.some((one) => read(one) === null),
-        `${name}: some header or parameter must be its proof`,
-      )
-      if (given.proof === 'content')
-        for (const changed of otherContents(call)) assert.equal(read(changed), null, `${name}: ${describe(changed)}`)
-      assert.equal(
-        given.adapter.receiveCallback!(call, { ...given.connection, credentials: {} }),
-        null,
-        `${name}, on a channel without secrets`,
-      )
-    }
-  })
+  await suite.test(`refuses a callback without a proof, and one with another's`, async (t) =>
+    refusesForgeries(await reading(t)),
+  )
 
-  await suite.test(`throws at no callback, signed or not, whatever it holds`, async (t) => {
-    const given = await reading(t)
-    for (const { name, call } of given.samples) {
-      for (const odd of [...oddBodies(call), ...oddQueries(call)]) {
-        for (const one of [odd, given.sign(odd)]) {
-          const read = given.adapter.receiveCallback!(one, given.connection)
-          for (const report of read?.items ?? []) assertReport(report)
-          assert.ok(read === null || read.items.length <= 100_000, `${name}: ${describe(one)}`)
-          assert.ok((read?.ignored ?? '').length <= 1000, `${name}: ${read?.ignored}`)
-        }
-      }
-    }
-  })
+  await suite.test(`throws at no callback, signed or not, whatever it holds`, async (t) =>
+    neverThrows(await reading(t)),
+  )
 
   if (handshake === undefined) return
-  await suite.test(`shakes no hand that it does not know`, async (t) => {
-    const given = await reading(t)
-    const call: Callback = { ...given.samples[0]!.call, method: 'GET', headers: {}, body: bodyOf('') }
-    const words = ['', 'x', 'wrong', '\u0000', 'x'.repeat(100_000)]
-    for (const word of words) {
-      const query = {
-        'hub.mode': 'subscribe',
-        'hub.verify_token': word,
-        'hub.challenge': '42',
-        token: word,
-        challenge: '42',
+  await suite.test(`shakes no hand that it does not know`, async (t) => refusesUnknownTokens(await reading(t)))
+}
+
+function readsSamples(given: Reading): void {
+  for (const { name, call, reports } of given.samples) {
+    const read = given.adapter.receiveCallback!(call, given.connection)
+    assert.deepEqual(read?.items, reports, name)
+    assert.deepEqual(given.adapter.receiveCallback!(call, given.connection), read, name)
+    for (const report of read!.items) assertReport(report)
+    if (read!.response !== undefined) assert.ok(read!.response.content_type !== '', name)
+  }
+}
+
+function refusesForgeries(given: Reading): void {
+  for (const { name, call } of given.samples) {
+    const read = (forged: Callback): CallbackResult | null => given.adapter.receiveCallback!(forged, given.connection)
+    const unsigned: (whole: Callback) => Callback = given.unsigned ?? bare
+    assert.equal(read(unsigned(call)), null, `${name}, without its proof`)
+    const forged = forgeries(call)
+    assert.ok(
+      forged.some((one) => read(one) === null),
+      `${name}: some header or parameter must be its proof`,
+    )
+    if (given.proof === 'content')
+      for (const changed of otherContents(call)) assert.equal(read(changed), null, `${name}: ${describe(changed)}`)
+    assert.equal(
+      given.adapter.receiveCallback!(call, { ...given.connection, credentials: {} }),
+      null,
+      `${name}, on a channel without secrets`,
+    )
+  }
+}
+
+function neverThrows(given: Reading): void {
+  for (const { name, call } of given.samples) {
+    for (const odd of [...oddBodies(call), ...oddQueries(call)]) {
+      for (const one of [odd, given.sign(odd)]) {
+        const read = given.adapter.receiveCallback!(one, given.connection)
+        for (const report of read?.items ?? []) assertReport(report)
+        assert.ok(read === null || read.items.length <= 100_000, `${name}: ${describe(one)}`)
+        assert.ok((read?.ignored ?? '').length <= 1000, `${name}: ${read?.ignored}`)
       }
-      assert.equal(given.adapter.handshake!(withQuery(call, query), given.connection), null)
-      assert.equal(given.adapter.handshake!(withQuery(call, query), { ...given.connection, credentials: {} }), null)
     }
-    assert.equal(given.adapter.handshake!(withQuery(call, {}), given.connection), null)
-  })
+  }
+}
+
+function refusesUnknownTokens(given: Reading): void {
+  const call: Callback = { ...given.samples[0]!.call, method: 'GET', headers: {}, body: bodyOf('') }
+  const words = ['', 'x', 'wrong', '\u0000', 'x'.repeat(100_000)]
+  for (const word of words) {
+    const query = {
+      'hub.mode': 'subscribe',
+      'hub.verify_token': word,
+      'hub.challenge': '42',
+      token: word,
+      challenge: '42',
+    }
+    assert.equal(given.adapter.handshake!(withQuery(call, query), given.connection), null)
+    assert.equal(given.adapter.handshake!(withQuery(call, query), { ...given.connection, credentials: {} }), null)
+  }
+  assert.equal(given.adapter.handshake!(withQuery(call, {}), given.connection), null)
 }
 
 const bare = (call: Callback): Callback => withQuery({ ...call, headers: {} }, {})

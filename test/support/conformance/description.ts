@@ -23,73 +23,82 @@ const secretName = /secret|token|password|api_key|private_key|^pin$/
 const fieldsOf = (schema: TObject): [string, Field][] => Object.entries(schema.properties)
 
 export async function tryDescription(suite: TestContext, provider: Provider, begin: Start): Promise<void> {
-  await suite.test(`describes itself completely`, () => {
-    assert.match(provider.name, /^[a-z][a-z0-9_]*$/)
-    assert.ok(provider.title !== '')
-    assert.match(provider.about, sentence)
-    assert.ok(provider.types.length > 0 && provider.types.every((type) => channelTypes.includes(type)))
-    for (const limit of provider.limits ?? []) assert.match(limit, sentence)
-    if (provider.offered === 'always') {
-      assert.ok(provider.guide !== undefined, 'a provider that is offered has a guide')
-      assert.ok((provider.limits ?? []).length > 0, 'a provider that is offered tells its limits')
-    }
-    if (provider.guide !== undefined)
-      assert.ok(
-        existsSync(join(guides, `${provider.guide.replace(/\.md$/, '')}.md`)),
-        `docs/guides has no ${provider.guide}`,
-      )
-    if (provider.url !== undefined) {
-      assert.match(provider.url.setting, /^POSTHORN_[A-Z]+(_[A-Z]+)*_URL$/)
-      assert.match(provider.url.fallback, /^https:\/\/[^/]+(\/.*[^/])?$/, 'an address without a slash at its end')
-      assert.ok(provider.url.about !== '')
-    }
-  })
+  await suite.test(`describes itself completely`, () => describesItself(provider))
 
-  await suite.test(`tells of each field what it is called and where it is found, and which are secret`, () => {
-    for (const [name, field] of fieldsOf(provider.credentials)) {
-      assert.ok((field.title ?? '') !== '', `credentials.${name} has no title`)
-      assert.match(field.description ?? '', sentence, `credentials.${name}`)
-      if (secretName.test(name)) assert.equal(field.format, 'password', `credentials.${name} is a secret`)
-    }
-    for (const [name, field] of provider.settings === undefined ? [] : fieldsOf(provider.settings)) {
-      assert.ok((field.title ?? '') !== '', `settings.${name} has no title`)
-      assert.match(field.description ?? '', sentence, `settings.${name}`)
-      assert.ok('default' in field, `settings.${name} has no default`)
-    }
-  })
+  await suite.test(`describes each field, and marks secrets`, () => describesFields(provider))
 
-  await suite.test(`carries only what its channel types can carry`, () => {
-    for (const type of provider.types) {
-      for (const settings of [{}, { mms: true }]) {
-        const able = provider.capabilities(type, settings)
-        const possible =
-          type === 'sms' && 'mms' in settings ? [...capabilitiesOf[type], 'attachments'] : capabilitiesOf[type]
-        assert.ok(able.length > 0)
-        assert.deepEqual(
-          able.filter((capability) => !possible.includes(capability)),
-          [],
-        )
-      }
-    }
-  })
+  await suite.test(`has only capabilities that its channel types can have`, () => hasPossibleCapabilities(provider))
 
-  await suite.test(
-    `finds nothing wrong with right credentials, and answers wrong ones with the field and a sentence`,
-    async (t) => {
-      const { connection, given = connection.credentials } = await begin(t)
-      const looked = (credentials: Readonly<Record<string, unknown>>) =>
-        provider.check?.({ type: connection.type, credentials, allowed_hosts: [] }) ?? []
-
-      assert.deepEqual(validator(provider.credentials)(given, 'credentials'), [])
-      assert.deepEqual(looked(given), [])
-      for (const [name, value] of Object.entries(given)) {
-        if (typeof value !== 'string') continue
-        for (const wrong of ['', ' ', 'http://127.0.0.1', 'localhost', '10.0.0.1', 'x'.repeat(10_000), '\u0000'])
-          for (const { param, message } of looked({ ...given, [name]: wrong })) {
-            assert.match(param, /^(credentials|settings)\./)
-            assert.match(message, sentence)
-          }
-      }
-    },
+  await suite.test(`accepts correct credentials, and reports wrong ones by field with a sentence`, async (t) =>
+    checksCredentials(provider, await begin(t)),
   )
+}
+
+function describesItself(provider: Provider): void {
+  assert.match(provider.name, /^[a-z][a-z0-9_]*$/)
+  assert.ok(provider.title !== '')
+  assert.match(provider.about, sentence)
+  assert.ok(provider.types.length > 0 && provider.types.every((type) => channelTypes.includes(type)))
+  for (const limit of provider.limits ?? []) assert.match(limit, sentence)
+  if (provider.offered === 'always') {
+    assert.ok(provider.guide !== undefined, 'a provider that is offered has a guide')
+    assert.ok((provider.limits ?? []).length > 0, 'a provider that is offered tells its limits')
+  }
+  if (provider.guide !== undefined)
+    assert.ok(
+      existsSync(join(guides, `${provider.guide.replace(/\.md$/, '')}.md`)),
+      `docs/guides has no ${provider.guide}`,
+    )
+  if (provider.url !== undefined) {
+    assert.match(provider.url.setting, /^POSTHORN_[A-Z]+(_[A-Z]+)*_URL$/)
+    assert.match(provider.url.fallback, /^https:\/\/[^/]+(\/.*[^/])?$/, 'an address without a slash at its end')
+    assert.ok(provider.url.about !== '')
+  }
+}
+
+function describesFields(provider: Provider): void {
+  for (const [name, field] of fieldsOf(provider.credentials)) {
+    assert.ok((field.title ?? '') !== '', `credentials.${name} has no title`)
+    assert.match(field.description ?? '', sentence, `credentials.${name}`)
+    if (secretName.test(name)) assert.equal(field.format, 'password', `credentials.${name} is a secret`)
+  }
+  for (const [name, field] of provider.settings === undefined ? [] : fieldsOf(provider.settings)) {
+    assert.ok((field.title ?? '') !== '', `settings.${name} has no title`)
+    assert.match(field.description ?? '', sentence, `settings.${name}`)
+    assert.ok('default' in field, `settings.${name} has no default`)
+  }
+}
+
+function hasPossibleCapabilities(provider: Provider): void {
+  for (const type of provider.types) {
+    for (const settings of [{}, { mms: true }]) {
+      const able = provider.capabilities(type, settings)
+      const possible =
+        type === 'sms' && 'mms' in settings ? [...capabilitiesOf[type], 'attachments'] : capabilitiesOf[type]
+      assert.ok(able.length > 0)
+      assert.deepEqual(
+        able.filter((capability) => !possible.includes(capability)),
+        [],
+      )
+    }
+  }
+}
+
+function checksCredentials(
+  provider: Provider,
+  { connection, given = connection.credentials }: Awaited<ReturnType<Start>>,
+): void {
+  const looked = (credentials: Readonly<Record<string, unknown>>) =>
+    provider.check?.({ type: connection.type, credentials, allowed_hosts: [] }) ?? []
+
+  assert.deepEqual(validator(provider.credentials)(given, 'credentials'), [])
+  assert.deepEqual(looked(given), [])
+  for (const [name, value] of Object.entries(given)) {
+    if (typeof value !== 'string') continue
+    for (const wrong of ['', ' ', 'http://127.0.0.1', 'localhost', '10.0.0.1', 'x'.repeat(10_000), '\u0000'])
+      for (const { param, message } of looked({ ...given, [name]: wrong })) {
+        assert.match(param, /^(credentials|settings)\./)
+        assert.match(message, sentence)
+      }
+  }
 }

@@ -91,7 +91,7 @@ const wrong = (provider: Provider, spoil: (right: ProviderAdapter) => Partial<Pr
   },
 })
 
-test('an adapter that sends what was given up is refused, whatever it says of it', async (t) => {
+test('an adapter that sends after an abort is refused, whatever outcome it returns', async (t) => {
   const deaf = wrong(twilio, (right) => ({ send: (message, connection) => right.send!(message, connection, never) }))
   const lying = wrong(twilio, (right) => ({
     async send(message, connection, signal) {
@@ -137,12 +137,12 @@ const wrongAnswers: Readonly<Record<string, (right: ProviderAdapter) => NonNulla
     },
   }
 
-test('an adapter that can be asked keeps all promises about that', async (t) => {
+test('a correct adapter with status queries passes', async (t) => {
   for (const promise of Object.values(askingPromises)) await promise(t, twilio, await twilioSamples(t))
 })
 
 for (const [name, spoil] of Object.entries(wrongAnswers))
-  test(`an adapter is refused that ${name} when it is asked`, async (t) => {
+  test(`a status query is refused that ${name}`, async (t) => {
     const provider = wrong(twilio, (right) => ({ queryStatus: spoil(right) }))
     const broken: string[] = []
     for (const [promised, promise] of Object.entries(askingPromises)) {
@@ -156,7 +156,7 @@ for (const [name, spoil] of Object.entries(wrongAnswers))
     assert.ok(broken.length > 0, 'every promise held')
   })
 
-test('an adapter whose receipts do not say which message of ours they are about is refused', async (t) => {
+test('an adapter whose receipts lack our message id is refused', async (t) => {
   const forgetful = wrong(twilio, (right) => ({
     receiveCallback(callback, connection): CallbackResult | null {
       const received = right.receiveCallback!(callback, connection)
@@ -180,7 +180,7 @@ test('an adapter whose receipts do not say which message of ours they are about 
   await assert.rejects(givesBackOurId(t, mixed, await twilioSamples(t)), /the receipt names the message by our id/)
 })
 
-test('a session whose end is not awaited is refused, and one that goes on after its end', async (t) => {
+test('a session that closes too early, or continues after its end, is refused', async (t) => {
   const closed = (close: (session: Session) => Promise<void>) =>
     wrong(telegramBot, (right) => {
       const heard = Promise.withResolvers<void>()
@@ -212,7 +212,7 @@ test('a session whose end is not awaited is refused, and one that goes on after 
   await assert.rejects(over!(t, immortal, await telegramSamples(t)))
 })
 
-test('an adapter that sends over a session which is not its own is refused, and one that needs a session to send without it', async (t) => {
+test('an adapter that sends over another session, or without a session that it needs, is refused', async (t) => {
   const greedy = wrong(telegramBot, (right) => ({
     async openSession(connection, opening) {
       const opened = await right.openSession!(connection, opening)
@@ -232,7 +232,7 @@ test('an adapter that sends over a session which is not its own is refused, and 
   await assert.rejects(sendsForItsHolder(t, shy, await telegramSamples(t)), assert.AssertionError)
 })
 
-test('an adapter that is throttled and does not say what its limit is on is refused', () => {
+test('an adapter whose throttling does not say what is limited is refused', () => {
   const throttled = { kind: 'throttled', provider_code: '429', message: 'Too many messages.' } as const
 
   assertOutcome({ ...throttled, limit_on: 'unspecified' })

@@ -6,7 +6,7 @@ const printed =
   '{"id":"msg_01k","status":"queued","to":"+1","error":null,"created_at":"2026-02-01T00:00:00.000Z","data":[{"a":1},{"a":2}]}'
 const time = '"created_at": "2026-01-31T09:30:00.000Z"'
 
-test('what is shown may leave out members, elements and the rest of a text, and nothing else', () => {
+test('a page may omit members, elements and the end of a text, and nothing else', () => {
   assert.equal(
     differenceOf('json', `{ "id": "msg_…", "status": "queued", "data": [{ "a": 1 }, …], … }`, printed),
     undefined,
@@ -26,7 +26,7 @@ test('what is shown may leave out members, elements and the rest of a text, and 
   assert.match(differenceOf('json', `{}`, 'not JSON')!, /^no JSON was printed/)
 })
 
-test('of an answer with its headers the status, those headers that are shown and the body count', () => {
+test('of an answer with headers, the status, the shown headers and the body are compared', () => {
   const answer = 'HTTP/1.1 202 Accepted\r\nRateLimit-Limit: 100\r\nDate: now\r\n\r\n{"id":"msg_01k"}'
 
   assert.equal(
@@ -38,7 +38,7 @@ test('of an answer with its headers the status, those headers that are shown and
   assert.match(differenceOf('http', 'HTTP/1.1 202 Accepted\n\n{ "id": "ch_…" }\n', answer)!, /^id is "msg_01k"/)
 })
 
-test('an excerpt is of the text, in order, however it is indented', () => {
+test('an excerpt is in the order of the text, whatever its indentation', () => {
   const text = 'one\n  two\n    three(x)\nfour\n'
 
   assert.equal(excerptDifference('two\n  three(…)\n', text), undefined)
@@ -50,7 +50,7 @@ test('an excerpt is of the text, in order, however it is indented', () => {
   assert.match(excerptDifference('five\n', text)!, /^the line "five" does not stand there/)
 })
 
-test('lines are shown all and in order, but where a line says that some are left out', () => {
+test('all lines are shown in order, unless a line marks an omission', () => {
   assert.equal(differenceOf('text', 'one\ntw…\n', 'one\ntwo\n'), undefined)
   assert.equal(differenceOf('text', 'one\n…\nthree\n', 'one\ntwo\nthree\n'), undefined)
   assert.match(differenceOf('text', 'one\n', 'one\ntwo\n')!, /^more was printed than is shown, from line 2 on/)

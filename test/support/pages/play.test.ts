@@ -8,7 +8,7 @@ const block = (language: string, text: string, comment?: string) =>
   `${comment === undefined ? '' : `<!-- ${comment} -->\n`}\`\`\`${language}\n${text}\n\`\`\``
 const me = (rest = '') => `curl $BASE/v1/me${rest} -H "Authorization: Bearer $KEY"`
 
-test('a page runs in order, with what it printed and what it set before', async (t) => {
+test('a page runs in order, with earlier output and variables', async (t) => {
   const { folder } = await playPage(
     t,
     page(
@@ -27,7 +27,7 @@ test('a page runs in order, with what it printed and what it set before', async 
   assert.match(folder, /posthorn-page-/)
 })
 
-test('a program in TypeScript runs with the client, and what it prints is held against the page', async (t) => {
+test('a TypeScript program runs with the client, and its output is compared with the page', async (t) => {
   const program = `import { Posthorn } from '@posthorn/client'
 const posthorn = new Posthorn({ apiKey: process.env.KEY!, baseUrl: 'http://127.0.0.1:8080' })
 console.log((await posthorn.me.retrieve()).mode)`
@@ -46,7 +46,7 @@ console.log((await posthorn.me.retrieve()).mode)`
   )
 })
 
-test('a page fails where it shows something else, hides a refusal, or has a block that is nothing', async (t) => {
+test('a page fails if it shows other output, hides a refusal, or has an unknown block', async (t) => {
   const fails = async (expected: RegExp, ...blocks: string[]) =>
     await assert.rejects(playPage(t, page(...blocks)), expected)
 
@@ -60,7 +60,7 @@ test('a page fails where it shows something else, hides a refusal, or has a bloc
   await fails(/^Error: line 1: a block of js that is no file and is not marked as not run/, block('js', 'let a'))
 })
 
-test('a comment before a block says something that is known', () => {
+test('a comment before a block must be a known mark', () => {
   const marks = blocksOf(
     page(
       block('sh', 'a', 'later: 5 s'),

@@ -75,20 +75,13 @@ interface Stage {
   readonly port: string
 }
 
-async function startPlayer(t: TestContext, stage: Stage) {
-  const { world, account, live_key, port } = stage
-  const home = await mkdtemp(join(tmpdir(), 'posthorn-page-'))
-  closing(t, () => rm(home, { recursive: true, force: true, maxRetries: 5 }))
-  const folder = join(home, 'folder')
-  await mkdir(folder)
-  const shell = startShell(t, home, folder, environment(stage, home))
+/** Translates between a page's addresses, ids and secrets and those of the test. */
+function pageValues({ world, account, live_key, port }: Stage) {
   const seen = new Map([
     ['acc', account.id],
     ['svc_test', account.key],
     ['svc_live', live_key],
   ])
-  let [printed, beside] = ['', '']
-  let refused: string | undefined
   const real = (text: string) =>
     text
       .replaceAll(shownAddress, world.base_url)
@@ -105,43 +98,63 @@ async function startPlayer(t: TestContext, stage: Stage) {
     }
     for (const [prefix, value] of found) seen.set(prefix, value)
   }
+  return { real, asShown, note }
+}
 
-  /** A program becomes a file and a command. */
-  async function commandsOf({ language, text, line }: Block): Promise<string> {
-    if (language !== 'ts') return real(text)
-    await writeFile(join(shell.cwd(), `program-${line}.ts`), real(text))
-    return `node program-${line}.ts`
-  }
+/** A program becomes a file and a command. */
+async function writeCommands(
+  { language, text, line }: Block,
+  folder: string,
+  real: (text: string) => string,
+): Promise<string> {
+  if (language !== 'ts') return real(text)
+  await writeFile(join(folder, `program-${line}.ts`), real(text))
+  return `node program-${line}.ts`
+}
 
+async function answerDifference(
+  { language, text, mark }: Block,
+  printed: string,
+  printedBeside: () => Promise<string>,
+): Promise<string | undefined> {
+  if (mark?.kind !== 'beside') return differenceOf(language, text, printed)
+  return await until(
+    'the program beside to print what is shown',
+    async () => differenceOf(language, text, await printedBeside()),
+    (difference) => difference === undefined,
+  )
+}
+
+async function startPlayer(t: TestContext, stage: Stage) {
+  const { world, account } = stage
+  const home = await mkdtemp(join(tmpdir(), 'posthorn-page-'))
+  closing(t, () => rm(home, { recursive: true, force: true, maxRetries: 5 }))
+  const folder = join(home, 'folder')
+  await mkdir(folder)
+  const shell = startShell(t, home, folder, environment(stage, home))
+  const values = pageValues(stage)
+  let [printed, beside] = ['', '']
+  let refused: string | undefined
   async function runCommands(block: Block): Promise<string | undefined> {
     const { text, mark, line } = block
     if (mark?.kind === 'later') await letPass(world, mark.ms)
     // the test client waits until all events are visible
     if (/\/v1\/events|posthorn -- listen/.test(text)) await account.api.get('/v1/events')
-    const commands = await commandsOf(block)
+    const commands = await writeCommands(block, shell.cwd(), values.real)
     if (mark?.kind === 'beside') {
       beside = await shell.runBeside(commands, `${line}`)
-      note(await readFile(beside, 'utf8'))
+      values.note(await readFile(beside, 'utf8'))
       return undefined
     }
     const running = shell.run(commands, `${line}`)
     const { out, err, status } = await (mark?.kind === 'while time passes' ? whileTimePasses(world, running) : running)
-    printed = asShown(out)
-    note(out)
+    printed = values.asShown(out)
+    values.note(out)
     if (out.includes('{"error":'))
       refused = `the commands of line ${line} were refused, which the page does not show: ${printed}`
     if (status !== 0) return `ended with ${status}: ${err}${out}`
     await letPass(world, readingMs)
     return undefined
-  }
-
-  async function holdAnswer({ language, text, mark }: Block): Promise<string | undefined> {
-    if (mark?.kind !== 'beside') return differenceOf(language, text, printed)
-    return await until(
-      'the program beside to print what is shown',
-      async () => differenceOf(language, text, asShown(await readFile(beside, 'utf8'))),
-      (difference) => difference === undefined,
-    )
   }
 
   return {
@@ -152,14 +165,14 @@ async function startPlayer(t: TestContext, stage: Stage) {
       const { language, mark } = block
       if (mark?.kind === 'not run') return undefined
       if (mark?.kind === 'file') {
-        await writeFile(join(shell.cwd(), mark.name), real(block.text))
+        await writeFile(join(shell.cwd(), mark.name), values.real(block.text))
         return undefined
       }
       if (mark?.kind === 'excerpt') return excerptDifference(block.text, await readFile(join(root, mark.path), 'utf8'))
       if (language === 'sh' || language === 'ts') return refused ?? (await runCommands(block))
       refused = undefined
       return answers.includes(language)
-        ? await holdAnswer(block)
+        ? await answerDifference(block, printed, async () => values.asShown(await readFile(beside, 'utf8')))
         : `a block of ${language} that is no file and is not marked as not run`
     },
   }

@@ -24,6 +24,35 @@ interface Granted {
 
 const base64 = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
+const metadataOf = (issuer: string) => ({
+  issuer,
+  authorization_endpoint: `${issuer}/authorize`,
+  token_endpoint: `${issuer}/token`,
+  jwks_uri: `${issuer}/jwks`,
+  response_types_supported: ['code'],
+  subject_types_supported: ['public'],
+  id_token_signing_alg_values_supported: ['RS256'],
+})
+
+/** RFC 6749 2.3.1: both are form-encoded first. */
+const basicAuthorization = (id: string, secret: string): string =>
+  `Basic ${Buffer.from(`${id}:${new URLSearchParams({ a: secret }).toString().slice(2)}`).toString('base64')}`
+
+const challengeOf = (verifier: string): string => createHash('sha256').update(verifier).digest('base64url')
+
+function redirectOf(parameters: URLSearchParams, code: string, iss: string): URL {
+  const back = new URL(parameters.get('redirect_uri')!)
+  // some providers return more than requested
+  for (const [name, value] of Object.entries({
+    code,
+    state: parameters.get('state')!,
+    iss,
+    authuser: '0',
+  }))
+    back.searchParams.set(name, value)
+  return back
+}
+
 export async function simulateOidc(t: TestContext): Promise<OidcSimulator> {
   const client_id = 'posthorn'
   const client_secret = 'oidc secret'
@@ -37,27 +66,16 @@ export async function simulateOidc(t: TestContext): Promise<OidcSimulator> {
     simulator.asked.push(parameters)
     const code = randomBytes(16).toString('hex')
     codes.set(code, { parameters, person: simulator.person })
-    const back = new URL(parameters.get('redirect_uri')!)
-    // some providers return more than requested
-    for (const [name, value] of Object.entries({
-      code,
-      state: parameters.get('state')!,
-      iss: simulator.url,
-      authuser: '0',
-    }))
-      back.searchParams.set(name, value)
+    const back = redirectOf(parameters, code, simulator.url)
     return { status: 302, headers: { location: back.href } }
   }
   const token = ({ headers, body }: Asked): Said => {
     const form = new URLSearchParams(body.toString())
     const granted = codes.get(form.get('code') ?? '')
     codes.delete(form.get('code') ?? '')
-    // RFC 6749 2.3.1: both are form-encoded first
-    const wanted = `Basic ${Buffer.from(`${client_id}:${new URLSearchParams({ a: client_secret }).toString().slice(2)}`).toString('base64')}`
+    const wanted = basicAuthorization(client_id, client_secret)
     if (headers.authorization !== wanted) return { status: 401, body: { error: 'invalid_client' } }
-    const challenge = createHash('sha256')
-      .update(form.get('code_verifier') ?? '')
-      .digest('base64url')
+    const challenge = challengeOf(form.get('code_verifier') ?? '')
     const right =
       granted?.parameters.get('code_challenge') === challenge &&
       granted.parameters.get('redirect_uri') === form.get('redirect_uri')
@@ -76,18 +94,7 @@ export async function simulateOidc(t: TestContext): Promise<OidcSimulator> {
     return { body: { access_token: randomBytes(8).toString('hex'), token_type: 'Bearer', id_token } }
   }
   const http = await simulatedHttp(t, (asked) => {
-    if (asked.path === '/.well-known/openid-configuration')
-      return {
-        body: {
-          issuer: simulator.url,
-          authorization_endpoint: `${simulator.url}/authorize`,
-          token_endpoint: `${simulator.url}/token`,
-          jwks_uri: `${simulator.url}/jwks`,
-          response_types_supported: ['code'],
-          subject_types_supported: ['public'],
-          id_token_signing_alg_values_supported: ['RS256'],
-        },
-      }
+    if (asked.path === '/.well-known/openid-configuration') return { body: metadataOf(simulator.url) }
     if (asked.path === '/jwks')
       return { body: { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: '1', alg: 'RS256', use: 'sig' }] } }
     if (asked.path === '/authorize') return authorize(asked.query)

@@ -162,23 +162,139 @@ export interface SmscOptions {
   readonly tls?: { readonly key: string; readonly cert: string }
 }
 
+interface State {
+  readonly made: Smsc
+  readonly submitted: Submitted[]
+  readonly binds: { command: string; status: number }[]
+  readonly peers: Set<Peer>
+  /** Deliveries without a response, by sequence number. */
+  readonly waiting: Map<number, (status: number | null) => void>
+  readonly id: (n: number) => string
+  readonly bindsMax: number
+  readonly endsOldest: boolean
+  readonly answersAfter: (() => Promise<void>) | undefined
+  sequence: number
+  ids: number
+  /** The most connections bound at once. */
+  most: number
+}
+
+const boundOf = ({ peers }: State): number => [...peers].filter(({ mode }) => mode !== null).length
+
+async function deliverBody(state: State, body: Buffer): Promise<number | null> {
+  const peer = [...state.peers].findLast(({ mode }) => mode === 'transceiver' || mode === 'receiver')
+  if (peer === undefined) return null
+  const { promise, resolve } = Promise.withResolvers<number | null>()
+  state.sequence += 1
+  state.waiting.set(state.sequence, resolve)
+  peer.socket.write(packet(commands.deliver_sm, 0, state.sequence, body))
+  return await promise
+}
+
+function receiptOf(message: Submitted, stat: string, receipt_id: string): Delivering {
+  const text = `id:${receipt_id} sub:001 dlvrd:001 submit date:2601310930 done date:2601310931 stat:${stat} err:000 text:Hi`
+  const bytes = Buffer.from(text, 'latin1')
+  return {
+    source: message.destination,
+    esm_class: 0x04,
+    ...(bytes.length <= 254 ? { bytes } : { tlvs: [[0x0424, bytes]] }),
+  }
+}
+
+function bind(state: State, peer: Peer, command: string, sequence_number: number, body: Buffer): void {
+  const [system_id, password] = body.toString('latin1').split('\0')
+  const right = system_id === state.made.system_id && password === state.made.password
+  const oldest =
+    right && state.endsOldest && boundOf(state) >= state.bindsMax
+      ? [...state.peers].find(({ mode }) => mode !== null)
+      : undefined
+  if (oldest !== undefined) {
+    oldest.mode = null
+    oldest.socket.destroy()
+  }
+  const status =
+    state.made.bindStatus !== 0 ? state.made.bindStatus : !right ? 0x0e : boundOf(state) >= state.bindsMax ? 0x05 : 0
+  state.binds.push({ command, status })
+  peer.socket.write(
+    packet(
+      commands[command as 'bind_transceiver'] + answerBit,
+      status,
+      sequence_number,
+      status === 0 ? cstring('smsc') : Buffer.alloc(0),
+    ),
+  )
+  if (status !== 0) return
+  peer.mode = command.slice('bind_'.length) as Peer['mode']
+  state.most = Math.max(state.most, boundOf(state))
+}
+
+function submit(state: State, peer: Peer, sequence_number: number, body: Buffer): void {
+  const message = readSubmitted(body, state.id(state.ids + 1))
+  const nth = state.submitted.push(message)
+  const answer = typeof state.made.answer === 'function' ? state.made.answer(message, nth) : state.made.answer
+  if (answer === null) return
+  if (answer === 0) state.ids += 1
+  const answered = packet(
+    commands.submit_sm + answerBit,
+    answer,
+    sequence_number,
+    answer === 0 ? cstring(message.id) : Buffer.alloc(0),
+  )
+  if (state.answersAfter === undefined) peer.socket.write(answered)
+  else void state.answersAfter().then(() => (peer.socket.destroyed ? undefined : peer.socket.write(answered)))
+}
+
+function take(state: State, peer: Peer, bytes: Buffer): void {
+  const [command_id, status, sequence_number] = [bytes.readUInt32BE(4), bytes.readUInt32BE(8), bytes.readUInt32BE(12)]
+  const body = bytes.subarray(16)
+  const name = Object.entries(commands).find(([, code]) => code === command_id)?.[0]
+  if (name?.startsWith('bind_') === true) return bind(state, peer, name, sequence_number, body)
+  if (name === 'submit_sm') {
+    submit(state, peer, sequence_number, body)
+  } else if (name === 'enquire_link') {
+    state.made.enquiries += 1
+    if (state.made.answersEnquiries) peer.socket.write(packet(commands.enquire_link + answerBit, 0, sequence_number))
+  } else if (name === 'unbind') {
+    peer.mode = null
+    peer.socket.end(packet(commands.unbind + answerBit, 0, sequence_number))
+  } else if (command_id === commands.unbind + answerBit) state.made.goodbyes += 1
+  else if (command_id === commands.deliver_sm + answerBit || command_id === commands.generic_nack) {
+    state.waiting.get(sequence_number)?.(status)
+    state.waiting.delete(sequence_number)
+  }
+}
+
+function connected(state: State, socket: Socket): void {
+  const peer: Peer = { socket, mode: null, buffer: Buffer.alloc(0) }
+  state.peers.add(peer)
+  socket.on('error', () => undefined)
+  socket.on('close', () => {
+    state.peers.delete(peer)
+    if (boundOf(state) > 0) return
+    for (const resolve of state.waiting.values()) resolve(null)
+    state.waiting.clear()
+  })
+  socket.on('data', (chunk: Buffer) => {
+    peer.buffer = Buffer.concat([peer.buffer, chunk])
+    while (peer.buffer.length >= 4 && peer.buffer.length >= peer.buffer.readUInt32BE(0)) {
+      const length = peer.buffer.readUInt32BE(0)
+      take(state, peer, peer.buffer.subarray(0, length))
+      peer.buffer = peer.buffer.subarray(length)
+    }
+  })
+}
+
+const hexId = (n: number): string => n.toString(16).padStart(8, '0')
+
 /** Ends with the test. */
 export async function smsc(
   t: Pick<TestContext, 'after'>,
-  {
-    id = (n) => n.toString(16).padStart(8, '0'),
-    bindsMax = 2,
-    endsOldest = false,
-    answersAfter,
-    tls,
-  }: SmscOptions = {},
+  { id = hexId, bindsMax = 2, endsOldest = false, answersAfter, tls }: SmscOptions = {},
 ): Promise<Smsc> {
+  const options = { id, bindsMax, endsOldest, answersAfter }
   const peers = new Set<Peer>()
   const submitted: Submitted[] = []
   const binds: { command: string; status: number }[] = []
-  const waiting = new Map<number, (status: number | null) => void>()
-  let [sequence, ids, most] = [0, 0, 0]
-  const bound = () => [...peers].filter(({ mode }) => mode !== null).length
   const made: Smsc = {
     port: 0,
     host: '',
@@ -186,36 +302,20 @@ export async function smsc(
     password: 'secret',
     submitted,
     binds,
-    bound,
-    boundMost: () => most,
+    bound: () => boundOf(state),
+    boundMost: () => state.most,
     answer: 0,
     bindStatus: 0,
     enquiries: 0,
     answersEnquiries: true,
     goodbyes: 0,
-    nextId: () => id(ids + 1),
+    nextId: () => id(state.ids + 1),
     deliver: (message) => made.deliverBody(messageBody(message)),
-    async deliverBody(body) {
-      const peer = [...peers].findLast(({ mode }) => mode === 'transceiver' || mode === 'receiver')
-      if (peer === undefined) return null
-      const { promise, resolve } = Promise.withResolvers<number | null>()
-      sequence += 1
-      waiting.set(sequence, resolve)
-      peer.socket.write(packet(commands.deliver_sm, 0, sequence, body))
-      return await promise
-    },
-    receipt(message, stat, receipt_id = message.id) {
-      const text = `id:${receipt_id} sub:001 dlvrd:001 submit date:2601310930 done date:2601310931 stat:${stat} err:000 text:Hi`
-      const bytes = Buffer.from(text, 'latin1')
-      return made.deliver({
-        source: message.destination,
-        esm_class: 0x04,
-        ...(bytes.length <= 254 ? { bytes } : { tlvs: [[0x0424, bytes]] }),
-      })
-    },
+    deliverBody: (body) => deliverBody(state, body),
+    receipt: (message, stat, receipt_id = message.id) => made.deliver(receiptOf(message, stat, receipt_id)),
     write: (bytes) => peers.forEach(({ socket }) => socket.write(bytes)),
     cut: () => peers.forEach(({ socket }) => socket.destroy()),
-    unbindAll: () => peers.forEach(({ socket }) => socket.write(packet(commands.unbind, 0, (sequence += 1)))),
+    unbindAll: () => peers.forEach(({ socket }) => socket.write(packet(commands.unbind, 0, (state.sequence += 1)))),
     async close() {
       made.cut()
       server.close()
@@ -223,81 +323,10 @@ export async function smsc(
     },
   }
 
-  function bind(peer: Peer, command: string, sequence_number: number, body: Buffer): void {
-    const [system_id, password] = body.toString('latin1').split('\0')
-    const right = system_id === made.system_id && password === made.password
-    const oldest = right && endsOldest && bound() >= bindsMax ? [...peers].find(({ mode }) => mode !== null) : undefined
-    if (oldest !== undefined) {
-      oldest.mode = null
-      oldest.socket.destroy()
-    }
-    const status = made.bindStatus !== 0 ? made.bindStatus : !right ? 0x0e : bound() >= bindsMax ? 0x05 : 0
-    binds.push({ command, status })
-    peer.socket.write(
-      packet(
-        commands[command as 'bind_transceiver'] + answerBit,
-        status,
-        sequence_number,
-        status === 0 ? cstring('smsc') : Buffer.alloc(0),
-      ),
-    )
-    if (status !== 0) return
-    peer.mode = command.slice('bind_'.length) as Peer['mode']
-    most = Math.max(most, bound())
-  }
-
-  function take(peer: Peer, bytes: Buffer): void {
-    const [command_id, status, sequence_number] = [bytes.readUInt32BE(4), bytes.readUInt32BE(8), bytes.readUInt32BE(12)]
-    const body = bytes.subarray(16)
-    const name = Object.entries(commands).find(([, code]) => code === command_id)?.[0]
-    if (name?.startsWith('bind_') === true) return bind(peer, name, sequence_number, body)
-    if (name === 'submit_sm') {
-      const message = readSubmitted(body, id(ids + 1))
-      const nth = submitted.push(message)
-      const answer = typeof made.answer === 'function' ? made.answer(message, nth) : made.answer
-      if (answer === null) return
-      if (answer === 0) ids += 1
-      const answered = packet(
-        commands.submit_sm + answerBit,
-        answer,
-        sequence_number,
-        answer === 0 ? cstring(message.id) : Buffer.alloc(0),
-      )
-      if (answersAfter === undefined) peer.socket.write(answered)
-      else void answersAfter().then(() => (peer.socket.destroyed ? undefined : peer.socket.write(answered)))
-    } else if (name === 'enquire_link') {
-      made.enquiries += 1
-      if (made.answersEnquiries) peer.socket.write(packet(commands.enquire_link + answerBit, 0, sequence_number))
-    } else if (name === 'unbind') {
-      peer.mode = null
-      peer.socket.end(packet(commands.unbind + answerBit, 0, sequence_number))
-    } else if (command_id === commands.unbind + answerBit) made.goodbyes += 1
-    else if (command_id === commands.deliver_sm + answerBit || command_id === commands.generic_nack) {
-      waiting.get(sequence_number)?.(status)
-      waiting.delete(sequence_number)
-    }
-  }
-
-  const meet = (socket: Socket) => {
-    const peer: Peer = { socket, mode: null, buffer: Buffer.alloc(0) }
-    peers.add(peer)
-    socket.on('error', () => undefined)
-    socket.on('close', () => {
-      peers.delete(peer)
-      if (bound() > 0) return
-      for (const resolve of waiting.values()) resolve(null)
-      waiting.clear()
-    })
-    socket.on('data', (chunk: Buffer) => {
-      peer.buffer = Buffer.concat([peer.buffer, chunk])
-      while (peer.buffer.length >= 4 && peer.buffer.length >= peer.buffer.readUInt32BE(0)) {
-        const length = peer.buffer.readUInt32BE(0)
-        take(peer, peer.buffer.subarray(0, length))
-        peer.buffer = peer.buffer.subarray(length)
-      }
-    })
-  }
-  const server = tls === undefined ? createServer(meet) : createTlsServer(tls, meet)
+  const counts = { sequence: 0, ids: 0, most: 0 }
+  const state: State = { ...options, made, submitted, binds, peers, waiting: new Map(), ...counts }
+  const accept = (socket: Socket) => connected(state, socket)
+  const server = tls === undefined ? createServer(accept) : createTlsServer(tls, accept)
   server.listen(0, '127.0.0.1')
   await within('the SMSC to listen', once(server, 'listening'))
   const { port } = server.address() as AddressInfo

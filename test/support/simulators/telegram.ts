@@ -62,8 +62,8 @@ interface State {
   numbers: number
 }
 
-export async function simulateTelegram(t: TestContext, options: TelegramOptions): Promise<TelegramSimulator> {
-  const state: State = {
+function startState(options: TelegramOptions): State {
+  return {
     options,
     bot: { bot_token: options.bot_token },
     calls: [],
@@ -77,6 +77,10 @@ export async function simulateTelegram(t: TestContext, options: TelegramOptions)
     poll: null,
     numbers: 1000,
   }
+}
+
+export async function simulateTelegram(t: TestContext, options: TelegramOptions): Promise<TelegramSimulator> {
+  const state = startState(options)
   const http = await simulatedHttp(t, (asked) => answerOf(state, asked))
   const tell = (update: Fields) => tellUpdate(state, update)
   const number = () => (state.numbers += 1)
@@ -113,31 +117,33 @@ export async function simulateTelegram(t: TestContext, options: TelegramOptions)
           ...fields,
         },
       }),
-    tap(message, text) {
-      const [chat_id, message_id] = message.id.split(':').map(Number)
-      const { inline_keyboard } = message.parameters['reply_markup'] as {
-        inline_keyboard: { text: string; callback_data: string }[][]
-      }
-      const data = inline_keyboard.flat().find((button) => button.text === text)!.callback_data
-      const answered = {
-        message_id,
-        chat: { id: chat_id, type: 'private' },
-        date: 1_769_851_800,
-        text: message.parameters['text'],
-        reply_markup: { inline_keyboard },
-      }
-      return news({
-        callback_query: {
-          id: `tap-${number()}`,
-          from: { id: chat_id, first_name: 'Ada' },
-          message: answered,
-          chat_instance: '1',
-          data,
-        },
-      })
-    },
+    tap: (message, text) => news(tapOf(message, text, number())),
     tell,
     repeat: (update_id) => tell(state.told.get(update_id)!),
+  }
+}
+
+function tapOf(message: SentMessage, text: string, number: number): Fields {
+  const [chat_id, message_id] = message.id.split(':').map(Number)
+  const { inline_keyboard } = message.parameters['reply_markup'] as {
+    inline_keyboard: { text: string; callback_data: string }[][]
+  }
+  const data = inline_keyboard.flat().find((button) => button.text === text)!.callback_data
+  const answered = {
+    message_id,
+    chat: { id: chat_id, type: 'private' },
+    date: 1_769_851_800,
+    text: message.parameters['text'],
+    reply_markup: { inline_keyboard },
+  }
+  return {
+    callback_query: {
+      id: `tap-${number}`,
+      from: { id: chat_id, first_name: 'Ada' },
+      message: answered,
+      chat_instance: '1',
+      data,
+    },
   }
 }
 

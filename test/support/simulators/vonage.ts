@@ -34,50 +34,14 @@ export interface VonageSimulator {
 }
 
 export async function simulateVonage(t: TestContext, options: VonageOptions): Promise<VonageSimulator> {
-  const messages: VonageMessage[] = []
-  const refusals = new Map<string, readonly object[]>()
-  let { api_secret } = options
-  const known = (key: unknown, secret: unknown) => key === options.api_key && secret === api_secret
-  const answer = ({ method, path, query, body }: Asked): Said => {
-    if (method === 'GET' && path === '/account/get-balance') {
-      if (!known(query.get('api_key'), query.get('api_secret')))
-        return { status: 401, body: { 'error-code': '401', 'error-code-label': 'authentication failed' } }
-      return { body: { value: 10.28, autoReload: false } }
-    }
-    if (method !== 'POST' || path !== '/sms/json') return { status: 404, body: '' }
-    const request = JSON.parse(body.toString()) as Record<string, string | number>
-    if (!known(request['api_key'], request['api_secret']))
-      return resultOf([{ status: '4', 'error-text': 'Bad Credentials' }])
-    return take(request)
-  }
-  const take = (request: Record<string, string | number>): Said => {
-    const refused = refusals.get(String(request['to']))
-    const count = Math.ceil(String(request['text']).length / (request['type'] === 'unicode' ? 67 : 153)) || 1
-    const parts = Array.from(
-      { length: count },
-      (_, part) => `0A${String(messages.length + 1).padStart(10, '0')}${String(part).padStart(4, '0')}`,
-    )
-    if (refused !== undefined)
-      return resultOf(refused.map((part, at) => ({ ...part, 'message-id': parts[at] ?? `0B${at}` })))
-    messages.push({ request, parts })
-    const paid = {
-      to: String(request['to']),
-      status: '0',
-      'remaining-balance': '9.90',
-      'message-price': '0.05',
-      network: '26201',
-    }
-    return resultOf(
-      parts.map((id) => ({ ...paid, 'message-id': id, 'client-ref': String(request['client-ref'] ?? '') })),
-    )
-  }
+  const state: State = { api_key: options.api_key, api_secret: options.api_secret, messages: [], refusals: new Map() }
   const call = (url: string, fields: Readonly<Record<string, string>>) => callBack(options, url, fields)
-  const { url, answerNext } = await simulatedHttp(t, answer)
+  const { url, answerNext } = await simulatedHttp(t, (asked) => answer(state, asked))
   return {
     url,
-    messages,
-    refuse: (to, ...parts) => void refusals.set(to.replace('+', ''), parts),
-    changeSecret: (secret) => void (api_secret = secret),
+    messages: state.messages,
+    refuse: (to, ...parts) => void state.refusals.set(to.replace('+', ''), parts),
+    changeSecret: (secret) => void (state.api_secret = secret),
     answerNext,
     tell: ({ request, parts }, fields, part = 0) =>
       call(String(request['callback']), {
@@ -102,6 +66,47 @@ export async function simulateVonage(t: TestContext, options: VonageOptions): Pr
         ...fields,
       }),
   }
+}
+
+interface State {
+  readonly api_key: string
+  api_secret: string
+  readonly messages: VonageMessage[]
+  readonly refusals: Map<string, readonly object[]>
+}
+
+function answer(state: State, { method, path, query, body }: Asked): Said {
+  const known = (key: unknown, secret: unknown) => key === state.api_key && secret === state.api_secret
+  if (method === 'GET' && path === '/account/get-balance') {
+    if (!known(query.get('api_key'), query.get('api_secret')))
+      return { status: 401, body: { 'error-code': '401', 'error-code-label': 'authentication failed' } }
+    return { body: { value: 10.28, autoReload: false } }
+  }
+  if (method !== 'POST' || path !== '/sms/json') return { status: 404, body: '' }
+  const request = JSON.parse(body.toString()) as Record<string, string | number>
+  if (!known(request['api_key'], request['api_secret']))
+    return resultOf([{ status: '4', 'error-text': 'Bad Credentials' }])
+  return take(state, request)
+}
+
+function take({ messages, refusals }: State, request: Record<string, string | number>): Said {
+  const refused = refusals.get(String(request['to']))
+  const count = Math.ceil(String(request['text']).length / (request['type'] === 'unicode' ? 67 : 153)) || 1
+  const parts = Array.from(
+    { length: count },
+    (_, part) => `0A${String(messages.length + 1).padStart(10, '0')}${String(part).padStart(4, '0')}`,
+  )
+  if (refused !== undefined)
+    return resultOf(refused.map((part, at) => ({ ...part, 'message-id': parts[at] ?? `0B${at}` })))
+  messages.push({ request, parts })
+  const paid = {
+    to: String(request['to']),
+    status: '0',
+    'remaining-balance': '9.90',
+    'message-price': '0.05',
+    network: '26201',
+  }
+  return resultOf(parts.map((id) => ({ ...paid, 'message-id': id, 'client-ref': String(request['client-ref'] ?? '') })))
 }
 
 const resultOf = (messages: readonly object[]): Said => ({

@@ -58,32 +58,8 @@ export interface WhatsappSimulator {
 export const businessNumber = '+4915100000001'
 
 export async function startWhatsapp(): Promise<WhatsappSimulator> {
-  const credentials = {
-    access_token: 'EAAJtoken',
-    phone_number_id: '106540352242922',
-    business_account_id: '102290129340398',
-    app_secret: 'app-secret',
-    verify_token: 'our word',
-  }
-  const state: State = {
-    credentials,
-    number: {
-      id: credentials.phone_number_id,
-      display_phone_number: '+49 151 00000001',
-      verified_name: 'Shop',
-      quality_rating: 'GREEN',
-      status: 'CONNECTED',
-      health_status: { can_send_message: 'AVAILABLE', entities: [] },
-    },
-    templates: [],
-    files: new Map(),
-    sent: [],
-    calls: [],
-    subscribed: false,
-    troubles: [],
-    refusals: new Map(),
-    url: '',
-  }
+  const state = startState()
+  const { credentials } = state
   const server = patientServer((request, response) => {
     void serve(state, request, response).catch(() => response.destroy())
   })
@@ -117,6 +93,35 @@ export async function startWhatsapp(): Promise<WhatsappSimulator> {
       server.close()
       await within('the simulator to close', once(server, 'close'))
     },
+  }
+}
+
+function startState(): State {
+  const credentials = {
+    access_token: 'EAAJtoken',
+    phone_number_id: '106540352242922',
+    business_account_id: '102290129340398',
+    app_secret: 'app-secret',
+    verify_token: 'our word',
+  }
+  return {
+    credentials,
+    number: {
+      id: credentials.phone_number_id,
+      display_phone_number: '+49 151 00000001',
+      verified_name: 'Shop',
+      quality_rating: 'GREEN',
+      status: 'CONNECTED',
+      health_status: { can_send_message: 'AVAILABLE', entities: [] },
+    },
+    templates: [],
+    files: new Map(),
+    sent: [],
+    calls: [],
+    subscribed: false,
+    troubles: [],
+    refusals: new Map(),
+    url: '',
   }
 }
 
