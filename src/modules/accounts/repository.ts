@@ -40,12 +40,15 @@ export const ownerEmailOf = (sql: Db, account_id: string): Fragment =>
 export async function insertAccount(sql: Db, row: AccountRow): Promise<void> {
   await sql`
     insert into accounts (id, name, owner_email, timezone, default_country, suspended_at, created_at)
-    values (${row.id}, ${row.name}, ${row.owner_email}, ${row.timezone}, ${row.default_country}, ${row.suspended_at}, ${row.created_at})`
+    values (${row.id}, ${row.name}, ${row.owner_email}, ${row.timezone}, ${row.default_country},
+      ${row.suspended_at}, ${row.created_at})`
 }
 
 export async function findAccount(sql: Db, id: string): Promise<AccountRow | null> {
   const [row] = await sql<AccountRow[]>`
-    select id, name, owner_email, timezone, default_country, suspended_at, created_at from accounts where id = ${id}`
+    select id, name, owner_email, timezone, default_country, suspended_at, created_at
+    from accounts
+    where id = ${id}`
   return row ?? null
 }
 
@@ -80,7 +83,9 @@ export async function listAccounts(sql: Db): Promise<AccountRow[]> {
 export async function listAccountsPage(sql: Db, page: Page): Promise<AccountRow[]> {
   return await sql<AccountRow[]>`
     select id, name, owner_email, timezone, default_country, suspended_at, created_at from accounts
-    ${page.starting_after === undefined ? sql`` : sql`where id < ${page.starting_after}`} order by id desc limit ${page.limit + 1}`
+    ${page.starting_after === undefined ? sql`` : sql`where id < ${page.starting_after}`}
+    order by id desc
+    limit ${page.limit + 1}`
 }
 
 export async function listNames(sql: Db, ids: readonly string[]): Promise<Pick<AccountRow, 'id' | 'name'>[]> {
@@ -92,8 +97,8 @@ export async function listNames(sql: Db, ids: readonly string[]): Promise<Pick<A
 export async function updateAccount(sql: Db, row: AccountRow): Promise<void> {
   await sql`
     update accounts
-    set name = ${row.name}, owner_email = ${row.owner_email}, timezone = ${row.timezone}, default_country = ${row.default_country},
-      suspended_at = ${row.suspended_at}
+    set name = ${row.name}, owner_email = ${row.owner_email}, timezone = ${row.timezone},
+      default_country = ${row.default_country}, suspended_at = ${row.suspended_at}
     where id = ${row.id}`
 }
 
@@ -112,15 +117,17 @@ export async function setReinstated(sql: Db, id: string, at: string): Promise<vo
 
 export async function insertKey(sql: Db, row: KeyRow & { hash: string }): Promise<void> {
   await sql`
-    insert into api_keys (id, account_id, mode, name, hash, last_four, scopes, ip_allowlist, expires_at, revoked_at, created_at)
-    values (${row.id}, ${row.account_id}, ${row.mode}, ${row.name}, ${row.hash}, ${row.last_four}, ${row.scopes}::text[], ${row.ip_allowlist}::text[],
-      ${row.expires_at}, ${row.revoked_at}, ${row.created_at})`
+    insert into api_keys (id, account_id, mode, name, hash, last_four, scopes, ip_allowlist, expires_at,
+      revoked_at, created_at)
+    values (${row.id}, ${row.account_id}, ${row.mode}, ${row.name}, ${row.hash}, ${row.last_four},
+      ${row.scopes}::text[], ${row.ip_allowlist}::text[], ${row.expires_at}, ${row.revoked_at},
+      ${row.created_at})`
 }
 
 export async function findKeyByHash(sql: Db, hash: string): Promise<KeyWithAccount | null> {
   const [row] = await sql<KeyWithAccount[]>`
-    select k.id, k.account_id, k.mode, k.name, k.last_four, k.scopes, k.ip_allowlist, k.expires_at, k.revoked_at, k.created_at,
-      a.name as account_name, a.suspended_at
+    select k.id, k.account_id, k.mode, k.name, k.last_four, k.scopes, k.ip_allowlist, k.expires_at,
+      k.revoked_at, k.created_at, a.name as account_name, a.suspended_at
     from api_keys k join accounts a on a.id = k.account_id
     where k.hash = ${hash}`
   return row ?? null
@@ -128,7 +135,9 @@ export async function findKeyByHash(sql: Db, hash: string): Promise<KeyWithAccou
 
 export async function findKey(sql: Db, id: string): Promise<KeyRow | null> {
   const [row] = await sql<KeyRow[]>`
-    select id, account_id, mode, name, last_four, scopes, ip_allowlist, expires_at, revoked_at, created_at from api_keys where id = ${id}`
+    select id, account_id, mode, name, last_four, scopes, ip_allowlist, expires_at, revoked_at, created_at
+    from api_keys
+    where id = ${id}`
   return row ?? null
 }
 
@@ -153,7 +162,10 @@ export async function pageOfKeys(
 ): Promise<KeyRow[]> {
   return await sql<KeyRow[]>`
     select id, account_id, mode, name, last_four, scopes, ip_allowlist, expires_at, revoked_at, created_at
-    from api_keys where account_id = ${account_id} ${mode === null ? sql`` : sql`and mode = ${mode}`} ${starting_after === undefined ? sql`` : sql`and id < ${starting_after}`}
+    from api_keys
+    where account_id = ${account_id}
+      ${mode === null ? sql`` : sql`and mode = ${mode}`}
+      ${starting_after === undefined ? sql`` : sql`and id < ${starting_after}`}
     order by id desc limit ${limit + 1}`
 }
 
@@ -184,4 +196,7 @@ export async function setAllowlist(sql: Db, id: string, ip_allowlist: readonly s
 
 /** Accounts that are or were suspended, with `suspended_at` and `reinstated_at`, for statements of other modules. */
 export const suspensions = (sql: Db) =>
-  sql`select id, suspended_at, reinstated_at from accounts where suspended_at is not null or reinstated_at is not null`
+  sql`
+    select id, suspended_at, reinstated_at
+    from accounts
+    where suspended_at is not null or reinstated_at is not null`

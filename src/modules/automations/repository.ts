@@ -14,24 +14,33 @@ const json = (value: unknown): string | null => (value === null ? null : JSON.st
 
 export async function insertAutomation(sql: Db, row: AutomationRow): Promise<void> {
   await sql`
-    insert into automations (account_id, mode, id, source_id, name, event_type, status, conditions, delay_seconds, cancel_on, channel_id, channel_type, category, message,
-      merge_fallbacks, created_at, updated_at)
-    values (${row.account_id}, ${row.mode}, ${row.id}, ${row.source_id}, ${row.name}, ${row.event_type}, ${row.status}, ${json(row.conditions)}::text::json, ${row.delay_seconds},
-      ${row.cancel_on as string[]}::text[], ${row.channel_id}, ${row.channel_type}, ${row.category}, ${json(row.message)}::text::json,
-      ${json(row.merge_fallbacks)}::text::json, ${row.created_at}, ${row.updated_at})`
+    insert into automations (account_id, mode, id, source_id, name, event_type, status, conditions,
+      delay_seconds, cancel_on, channel_id, channel_type, category, message, merge_fallbacks, created_at,
+      updated_at)
+    values (${row.account_id}, ${row.mode}, ${row.id}, ${row.source_id}, ${row.name}, ${row.event_type},
+      ${row.status}, ${json(row.conditions)}::text::json, ${row.delay_seconds},
+      ${row.cancel_on as string[]}::text[], ${row.channel_id}, ${row.channel_type}, ${row.category},
+      ${json(row.message)}::text::json, ${json(row.merge_fallbacks)}::text::json, ${row.created_at},
+      ${row.updated_at})`
 }
 
 export async function updateAutomation(sql: Db, row: AutomationRow): Promise<void> {
   await sql`
-    update automations set name = ${row.name}, event_type = ${row.event_type}, status = ${row.status}, conditions = ${json(row.conditions)}::text::json,
-      delay_seconds = ${row.delay_seconds}, cancel_on = ${row.cancel_on as string[]}::text[], channel_id = ${row.channel_id}, channel_type = ${row.channel_type},
-      category = ${row.category}, message = ${json(row.message)}::text::json, merge_fallbacks = ${json(row.merge_fallbacks)}::text::json, updated_at = ${row.updated_at}
+    update automations
+    set name = ${row.name}, event_type = ${row.event_type}, status = ${row.status},
+      conditions = ${json(row.conditions)}::text::json, delay_seconds = ${row.delay_seconds},
+      cancel_on = ${row.cancel_on as string[]}::text[], channel_id = ${row.channel_id},
+      channel_type = ${row.channel_type}, category = ${row.category},
+      message = ${json(row.message)}::text::json, merge_fallbacks = ${json(row.merge_fallbacks)}::text::json,
+      updated_at = ${row.updated_at}
     where account_id = ${row.account_id} and mode = ${row.mode} and id = ${row.id}`
 }
 
 export async function findAutomation(sql: Db, { account_id, mode }: Tenant, id: string): Promise<AutomationRow | null> {
   const [row] = await sql<AutomationRow[]>`
-    select ${columns(sql)} from automations a where a.account_id = ${account_id} and a.mode = ${mode} and a.id = ${id} and a.deleted_at is null`
+    select ${columns(sql)}
+    from automations a
+    where a.account_id = ${account_id} and a.mode = ${mode} and a.id = ${id} and a.deleted_at is null`
   return row ?? null
 }
 
@@ -41,7 +50,10 @@ export async function lockAutomation(
   id: string,
 ): Promise<AutomationRow | null> {
   const [row] = await sql<AutomationRow[]>`
-    select ${columns(sql)} from automations a where a.account_id = ${account_id} and a.mode = ${mode} and a.id = ${id} and a.deleted_at is null for no key update`
+    select ${columns(sql)}
+    from automations a
+    where a.account_id = ${account_id} and a.mode = ${mode} and a.id = ${id} and a.deleted_at is null
+    for no key update`
   return row ?? null
 }
 
@@ -49,7 +61,12 @@ export async function lockAutomation(
 export async function sourcesOfChannel(sql: Db, { account_id, mode }: Tenant, channel_id: string): Promise<string[]> {
   const rows = await sql<{ source_id: string }[]>`
     select distinct source_id from automations
-    where account_id = ${account_id} and mode = ${mode} and channel_id = ${channel_id} and status = 'active' and deleted_at is null order by source_id`
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and channel_id = ${channel_id}
+      and status = 'active'
+      and deleted_at is null
+    order by source_id`
   return rows.map(({ source_id }) => source_id)
 }
 
@@ -62,18 +79,26 @@ export async function pauseAutomations(
 ): Promise<void> {
   await sql`
     update automations set status = 'paused', updated_at = ${at}
-    where account_id = ${account_id} and mode = ${mode} and source_id = ${source_id} and channel_id = ${channel_id} and status = 'active' and deleted_at is null`
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and source_id = ${source_id}
+      and channel_id = ${channel_id}
+      and status = 'active'
+      and deleted_at is null`
 }
 
 export async function countAutomations(sql: Db, { account_id, mode }: Tenant, source_id: string): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from automations where account_id = ${account_id} and mode = ${mode} and source_id = ${source_id} and deleted_at is null`
+    select count(*)::int as count
+    from automations
+    where account_id = ${account_id} and mode = ${mode} and source_id = ${source_id} and deleted_at is null`
   return row!.count
 }
 
 /** Existing or deleted. */
 export async function automationExisted(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
-  const rows = await sql`select 1 from automations where account_id = ${account_id} and mode = ${mode} and id = ${id}`
+  const rows = await sql`
+    select 1 from automations where account_id = ${account_id} and mode = ${mode} and id = ${id}`
   return rows.length > 0
 }
 
@@ -121,13 +146,22 @@ export async function enabledEventsOf(
 ): Promise<EnabledEvent[]> {
   return await sql<EnabledEvent[]>`
     select source_id, event_type, min(delay_seconds)::int as delay_seconds from automations
-    where account_id = ${account_id} and mode = ${mode} and source_id = any (${source_ids as string[]}::text[]) and status = 'active' and deleted_at is null
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and source_id = any (${source_ids as string[]}::text[])
+      and status = 'active'
+      and deleted_at is null
     group by source_id, event_type order by source_id, event_type`
 }
 
 /** Of any tenants, oldest first. */
 export async function activeAutomationsOf(sql: Db, source_ids: readonly string[]): Promise<ActiveAutomation[]> {
   return await sql<ActiveAutomation[]>`
-    select a.account_id, a.mode, a.id, a.source_id, a.event_type, a.conditions, a.delay_seconds, a.cancel_on, a.channel_id, a.channel_type, a.category from automations a
-    where a.source_id = any (${source_ids as string[]}::text[]) and a.status = 'active' and a.deleted_at is null order by a.id`
+    select a.account_id, a.mode, a.id, a.source_id, a.event_type, a.conditions, a.delay_seconds, a.cancel_on,
+      a.channel_id, a.channel_type, a.category
+    from automations a
+    where a.source_id = any (${source_ids as string[]}::text[])
+      and a.status = 'active'
+      and a.deleted_at is null
+    order by a.id`
 }

@@ -37,7 +37,8 @@ export const fundsFor = (sql: Db, { at, low_cutoff, several }: ChargeMoment) => 
         last_sequence = w.last_sequence + need.messages,
         last_entry_at = greatest(w.last_entry_at, ${at})
       from (
-        select account_id, coalesce(sum(total) filter (where grant_id is null), 0)::bigint as total, sum(messages)::bigint as messages
+        select account_id, coalesce(sum(total) filter (where grant_id is null), 0)::bigint as total,
+          sum(messages)::bigint as messages
         from source
         ${several ? sql`join (${walletsOfSource(sql)}) locked using (account_id)` : sql``}
         group by account_id
@@ -48,7 +49,8 @@ export const fundsFor = (sql: Db, { at, low_cutoff, several }: ChargeMoment) => 
           or w.balance_micros >= need.total
           and (w.balance_micros - need.total >= w.low_balance_micros or w.low_balance_at > ${low_cutoff} or ${hasCredits(sql, at)})
         )
-      returning w.account_id, w.balance_micros + need.total as balance_before, w.last_sequence - need.messages as sequence_before,
+      returning w.account_id, w.balance_micros + need.total as balance_before,
+        w.last_sequence - need.messages as sequence_before,
         case when (w.last_entry_at at time zone 'utc')::date = ${at.slice(0, 10)}::date then w.last_entry_at else ${at} end as entry_at
     ),
     credit as (
@@ -120,7 +122,8 @@ const walletsOfSource = (sql: Db) => sql`
  */
 export const chargesFrom = (sql: Db) => sql`
       insert into ledger_entries
-        (account_id, id, sequence, type, unit, debit, credit, amount, package_grant_id, message_id, balance_after_micros, created_at)
+        (account_id, id, sequence, type, unit, debit, credit, amount, package_grant_id, message_id,
+        balance_after_micros, created_at)
       select account_id, txn, sequence_before + row_number() over posted, 'message_charge',
         case when grant_id is null then 'usd_micros' else 'credits' end,
         coalesce('grant:' || grant_id, 'wallet'), 'usage',
@@ -134,7 +137,8 @@ export const chargesFrom = (sql: Db) => sql`
 
 /** Of accepted rows of `decided` (account_id, mode, channel_type, channel_id, price, grant_id). */
 export const usageFrom = (sql: Db, at: string) => sql`
-      insert into usage_rows (account_id, mode, day, channel_type, channel_id, messages, package_credits, wallet_micros)
+      insert into usage_rows (account_id, mode, day, channel_type, channel_id, messages, package_credits,
+        wallet_micros)
       select account_id, mode, ${at.slice(0, 10)}::date, channel_type, channel_id, count(*), count(grant_id),
         coalesce(sum(price) filter (where grant_id is null), 0)
       from decided

@@ -55,7 +55,8 @@ interface SumBreach {
 /** Below zero or different from the sum of their entries; also money entries without a wallet. */
 async function walletBreaches(sql: Db): Promise<SumBreach[]> {
   return await sql<SumBreach[]>`
-    select account_id, account_id as id, coalesce(w.balance_micros, 0) as stored, coalesce(e.sum, 0)::bigint as entries
+    select account_id, account_id as id, coalesce(w.balance_micros, 0) as stored,
+      coalesce(e.sum, 0)::bigint as entries
     from wallets w
     full join (
       select account_id, sum(case when credit = 'wallet' then amount else -amount end) as sum
@@ -71,7 +72,8 @@ async function grantBreaches(sql: Db): Promise<SumBreach[]> {
     select account_id, id, coalesce(g.credits_remaining, 0) as stored, coalesce(e.sum, 0)::bigint as entries
     from grants g
     full join (
-      select account_id, package_grant_id as id, sum(case when credit = 'grant:' || package_grant_id then amount else -amount end) as sum
+      select account_id, package_grant_id as id,
+        sum(case when credit = 'grant:' || package_grant_id then amount else -amount end) as sum
       from ledger_entries where unit = 'credits' group by account_id, package_grant_id
     ) e using (account_id, id)
     where coalesce(g.credits_remaining, 0) <> coalesce(e.sum, 0) or g.credits_remaining < 0
@@ -95,7 +97,8 @@ async function refundBreaches(sql: Db): Promise<{ account_id: string; id: string
   return await sql<{ account_id: string; id: string; message_id: string }[]>`
     select refund.account_id, refund.id, refund.message_id
     from ledger_entries refund
-    left join ledger_entries charge on charge.message_id = refund.message_id and charge.type = 'message_charge'
+    left join ledger_entries charge on charge.message_id = refund.message_id
+      and charge.type = 'message_charge'
     where refund.type = 'message_refund'
       and (charge.account_id, charge.unit, charge.amount, charge.debit, charge.credit)
         is distinct from (refund.account_id, refund.unit, refund.amount, refund.credit, refund.debit)
@@ -125,8 +128,10 @@ async function usageBreaches(sql: Db): Promise<UsageBreach[]> {
       from ledger_entries where type in ('message_charge', 'message_refund') group by 1, 2
     ), compared as (
       select account_id, day,
-             concat_ws(', ', coalesce(c.micros, 0), coalesce(c.credits, 0), coalesce(c.refunded_micros, 0), coalesce(c.refunded_credits, 0)) as counted,
-             concat_ws(', ', coalesce(e.micros, 0), coalesce(e.credits, 0), coalesce(e.refunded_micros, 0), coalesce(e.refunded_credits, 0)) as entries
+             concat_ws(', ', coalesce(c.micros, 0), coalesce(c.credits, 0), coalesce(c.refunded_micros, 0),
+             coalesce(c.refunded_credits, 0)) as counted,
+             concat_ws(', ', coalesce(e.micros, 0), coalesce(e.credits, 0), coalesce(e.refunded_micros, 0),
+             coalesce(e.refunded_credits, 0)) as entries
       from counted c full join entries e using (account_id, day)
     )
     select account_id, day, counted, entries
@@ -147,8 +152,11 @@ interface TopUpBreach {
 /** Paid top-ups not in the ledger once and in full, and entries of unpaid ones. */
 async function topUpBreaches(sql: Db): Promise<TopUpBreach[]> {
   return await sql<TopUpBreach[]>`
-    select account_id, id, t.status, coalesce(t.amount_micros, 0) as paid, coalesce(e.amount, 0)::bigint as entries
-    from (select account_id, id, status, case when status = 'paid' then amount_micros else 0 end as amount_micros from top_ups) t
+    select account_id, id, t.status, coalesce(t.amount_micros, 0) as paid,
+      coalesce(e.amount, 0)::bigint as entries
+    from (
+      select account_id, id, status, case when status = 'paid' then amount_micros else 0 end as amount_micros
+      from top_ups) t
     full join (
       select account_id, top_up_id as id, sum(amount) as amount
       from ledger_entries

@@ -12,8 +12,8 @@ const grantColumns = (sql: Db) =>
   sql`g.account_id, g.id, g.name, g.channel_types, g.credits_total, g.credits_remaining, g.expires_at, g.exhausted_at, g.expired_at, g.created_at`
 
 const entryColumns = (sql: Db) => sql`
-  account_id, id, type, unit, debit, credit, amount, package_grant_id, message_id, top_up_id, payment_reference, note,
-  balance_after_micros, created_at`
+  account_id, id, type, unit, debit, credit, amount, package_grant_id, message_id, top_up_id,
+  payment_reference, note, balance_after_micros, created_at`
 
 /** Every transaction locks in this order: idempotency keys, wallets, grants, messages; each sorted by ID. */
 export async function lockWallets(sql: Db, account_ids: readonly string[]): Promise<WalletRow[]> {
@@ -54,14 +54,15 @@ export async function postEntries(sql: Db, entries: readonly LedgerEntry[]): Pro
   await sql`
     with entry as (
       insert into ledger_entries
-        (account_id, id, sequence, type, unit, debit, credit, amount, package_grant_id, message_id, top_up_id, payment_reference, note,
-         balance_after_micros, created_at)
+        (account_id, id, sequence, type, unit, debit, credit, amount, package_grant_id, message_id, top_up_id,
+        payment_reference, note, balance_after_micros, created_at)
       select account_id, t.id, w.last_sequence + row_number() over (partition by account_id order by n),
-             type, unit, debit, credit, amount, package_grant_id, message_id, top_up_id, payment_reference, note,
-             balance_after_micros, t.created_at
+             type, unit, debit, credit, amount, package_grant_id, message_id, top_up_id, payment_reference,
+             note, balance_after_micros, t.created_at
       from json_to_recordset(${jsonRows(entries.map((entry, n) => ({ ...entry, n })))}::text::json)
-        as t(n int, account_id text, id text, type text, unit text, debit text, credit text, amount bigint, package_grant_id text,
-             message_id text, top_up_id text, payment_reference text, note text, balance_after_micros bigint, created_at timestamptz)
+        as t(n int, account_id text, id text, type text, unit text, debit text, credit text, amount bigint,
+        package_grant_id text, message_id text, top_up_id text, payment_reference text, note text,
+        balance_after_micros bigint, created_at timestamptz)
       join wallets w using (account_id)
       returning *
     ), money as (
@@ -154,9 +155,10 @@ export async function insertGrant(
   grant: Omit<GrantRow, 'credits_remaining' | 'exhausted_at' | 'expired_at'>,
 ): Promise<void> {
   await sql`
-    insert into grants (account_id, id, name, channel_types, credits_total, credits_remaining, expires_at, created_at)
-    values (${grant.account_id}, ${grant.id}, ${grant.name}, ${grant.channel_types as string[]}::text[], ${grant.credits_total}, 0,
-            ${grant.expires_at}, ${grant.created_at})`
+    insert into grants (account_id, id, name, channel_types, credits_total, credits_remaining, expires_at,
+      created_at)
+    values (${grant.account_id}, ${grant.id}, ${grant.name}, ${grant.channel_types as string[]}::text[],
+      ${grant.credits_total}, 0, ${grant.expires_at}, ${grant.created_at})`
 }
 
 /** Of every account, past their expiry and not written off, the most overdue first. */
@@ -211,7 +213,10 @@ export async function markExpiring(
   return await sql<{ account_id: string; id: string }[]>`
     update grants g set expiring_notified_at = ${at}
     from json_to_recordset(${jsonRows(grants)}::text::json) as due(account_id text, id text)
-    where g.account_id = due.account_id and g.id = due.id and g.expiring_notified_at is null and g.credits_remaining > 0
+    where g.account_id = due.account_id
+      and g.id = due.id
+      and g.expiring_notified_at is null
+      and g.credits_remaining > 0
     returning g.account_id, g.id`
 }
 

@@ -9,11 +9,13 @@ export async function insertUsage(sql: Db, deltas: readonly UsageDelta[]): Promi
   if (deltas.length === 0) return
   await sql`
     insert into usage_rows
-      (account_id, mode, day, channel_type, channel_id, messages, package_credits, wallet_micros, refunded_credits, refunded_micros)
-    select account_id, mode, day, channel_type, channel_id, messages, package_credits, wallet_micros, refunded_credits, refunded_micros
+      (account_id, mode, day, channel_type, channel_id, messages, package_credits, wallet_micros,
+      refunded_credits, refunded_micros)
+    select account_id, mode, day, channel_type, channel_id, messages, package_credits, wallet_micros,
+      refunded_credits, refunded_micros
     from json_to_recordset(${jsonRows(deltas)}::text::json)
-      as t(account_id text, mode text, day date, channel_type text, channel_id text, messages bigint, package_credits bigint,
-           wallet_micros bigint, refunded_credits bigint, refunded_micros bigint)`
+      as t(account_id text, mode text, day date, channel_type text, channel_id text, messages bigint,
+      package_credits bigint, wallet_micros bigint, refunded_credits bigint, refunded_micros bigint)`
 }
 
 /** From day `from` to day `to`, both inclusive; the newest day first, else by channel. */
@@ -25,13 +27,17 @@ export async function sumUsage(
 ): Promise<UsageSum[]> {
   return await sql<UsageSum[]>`
     select
-      case ${group_by}::text when 'day' then day::text when 'month' then date_trunc('month', day)::date::text end as day,
+      case ${group_by}::text when 'day' then day::text when 'month' then date_trunc('month',
+        day)::date::text end as day,
       case when ${group_by}::text in ('channel_type', 'channel') then channel_type end as channel_type,
       case when ${group_by}::text = 'channel' then channel_id end as channel_id,
-      sum(messages)::bigint as messages, sum(package_credits)::bigint as package_credits, sum(wallet_micros)::bigint as wallet_micros,
-      sum(refunded_credits)::bigint as refunded_credits, sum(refunded_micros)::bigint as refunded_micros
+      sum(messages)::bigint as messages, sum(package_credits)::bigint as package_credits,
+      sum(wallet_micros)::bigint as wallet_micros, sum(refunded_credits)::bigint as refunded_credits,
+      sum(refunded_micros)::bigint as refunded_micros
     from usage_rows
-    where account_id = ${tenant.account_id} and mode = ${tenant.mode} and day between ${days.from}::text::date and ${days.to}::text::date
+    where account_id = ${tenant.account_id}
+      and mode = ${tenant.mode}
+      and day between ${days.from}::text::date and ${days.to}::text::date
     group by 1, 2, 3
     order by 1 desc, 2, 3`
 }
@@ -46,7 +52,9 @@ export async function foldUsage(sql: Db, rows_max: number): Promise<number> {
       select pg_try_advisory_xact_lock(${advisoryLocks.fold_usage}) as held
     ), delta as (
       delete from usage_rows
-      where ctid = any(array(select ctid from usage_rows where not folded and (select held from alone) limit ${rows_max})) and not folded
+      where ctid = any(array(
+        select ctid from usage_rows where not folded and (select held from alone) limit ${rows_max}))
+        and not folded
       returning *
     ), touched as (
       select distinct account_id, mode, day, channel_type, channel_id from delta
@@ -57,9 +65,10 @@ export async function foldUsage(sql: Db, rows_max: number): Promise<number> {
       returning u.*
     ), folded as (
       insert into usage_rows
-        (account_id, mode, day, channel_type, channel_id, messages, package_credits, wallet_micros, refunded_credits, refunded_micros, folded)
-      select account_id, mode, day, channel_type, channel_id, sum(messages), sum(package_credits), sum(wallet_micros),
-             sum(refunded_credits), sum(refunded_micros), true
+        (account_id, mode, day, channel_type, channel_id, messages, package_credits, wallet_micros,
+        refunded_credits, refunded_micros, folded)
+      select account_id, mode, day, channel_type, channel_id, sum(messages), sum(package_credits),
+        sum(wallet_micros), sum(refunded_credits), sum(refunded_micros), true
       from (select * from delta union all select * from base) as every_row
       group by account_id, mode, day, channel_type, channel_id
     )

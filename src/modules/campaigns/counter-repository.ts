@@ -26,14 +26,20 @@ export async function findTotals(
 ): Promise<ReadonlyMap<string, Totals>> {
   if (ids.length === 0) return new Map()
   const rows = await sql<CountRow[]>`
-    select campaign_id, status, skip_reason, sum(recipients)::int as count, sum(wallet_micros)::bigint as wallet_micros, sum(package_credits)::bigint as package_credits
+    select campaign_id, status, skip_reason, sum(recipients)::int as count,
+      sum(wallet_micros)::bigint as wallet_micros, sum(package_credits)::bigint as package_credits
     from (
-      select campaign_id, status, skip_reason, recipients, wallet_micros, package_credits from campaign_counters
-      where account_id = ${tenant.account_id} and mode = ${tenant.mode} and campaign_id = any (${[...ids]}::text[])
+      select campaign_id, status, skip_reason, recipients, wallet_micros, package_credits
+      from campaign_counters
+      where account_id = ${tenant.account_id}
+        and mode = ${tenant.mode}
+        and campaign_id = any (${[...ids]}::text[])
       union all
       select u.origin_id, t.status, null, t.recipients, 0, 0
       from (${unfoldedOf(sql, projectionName, { tenant, origin_ids: ids })}) u
-      cross join lateral (values (${recipientStatus(sql, 'status')}, u.messages), (${recipientStatus(sql, 'was')}, -u.messages)) t(status, recipients)
+      cross join lateral (
+        values (${recipientStatus(sql, 'status')}, u.messages), (${recipientStatus(sql, 'was')}, -u.messages))
+        t(status, recipients)
       ${tenant.mode === 'test' ? sql`` : sql`union all select origin_id, null, null, 0, wallet_micros, package_credits from (${unfoldedChargesOf(sql, projectionName, { tenant, origin_ids: ids })}) b`}
     ) c
     group by campaign_id, status, skip_reason`
@@ -59,7 +65,10 @@ export async function areCostsCounted(
   { account_id, mode, id }: Tenant & { readonly id: string },
 ): Promise<boolean> {
   const open = await sql`
-    select 1 from (${unfoldedOf(sql, projectionName, { tenant: { account_id, mode }, origin_ids: [id] })}) u where u.was is null or u.status = 'failed' limit 1`
+    select 1
+    from (${unfoldedOf(sql, projectionName, { tenant: { account_id, mode }, origin_ids: [id] })}) u
+    where u.was is null or u.status = 'failed'
+    limit 1`
   return open.length === 0
 }
 
@@ -75,9 +84,11 @@ export interface CounterDelta {
 export async function addDeltas(sql: Db, { account_id, mode }: Tenant, deltas: readonly CounterDelta[]): Promise<void> {
   if (deltas.length === 0) return
   await sql`
-    insert into campaign_counters (account_id, mode, campaign_id, status, recipients, wallet_micros, package_credits)
+    insert into campaign_counters (account_id, mode, campaign_id, status, recipients, wallet_micros,
+      package_credits)
     select ${account_id}, ${mode}, campaign_id, status, recipients, wallet_micros, package_credits
-    from json_to_recordset(${jsonRows(deltas)}::text::json) as t(campaign_id text, status text, recipients int, wallet_micros bigint, package_credits bigint)`
+    from json_to_recordset(${jsonRows(deltas)}::text::json) as t(campaign_id text, status text,
+      recipients int, wallet_micros bigint, package_credits bigint)`
 }
 
 /** Into one row per campaign, status and reason; resolves to the number of deltas. */
@@ -90,12 +101,17 @@ export async function foldCounters(sql: Db, deltas_max: number): Promise<number>
       delete from campaign_counters where ctid = any (array(select place from locked)) returning *
     ),
     sums as (
-      delete from campaign_counters where folded and campaign_id in (select campaign_id from deltas) returning *
+      delete from campaign_counters
+      where folded and campaign_id in (select campaign_id from deltas)
+      returning *
     ),
     kept as (
-      insert into campaign_counters (account_id, mode, campaign_id, status, skip_reason, recipients, wallet_micros, package_credits, folded)
-      select account_id, mode, campaign_id, status, skip_reason, sum(recipients), sum(wallet_micros), sum(package_credits), true
-      from (select * from deltas union all select * from sums) c group by account_id, mode, campaign_id, status, skip_reason
+      insert into campaign_counters (account_id, mode, campaign_id, status, skip_reason, recipients,
+        wallet_micros, package_credits, folded)
+      select account_id, mode, campaign_id, status, skip_reason, sum(recipients), sum(wallet_micros),
+        sum(package_credits), true
+      from (select * from deltas union all select * from sums) c
+      group by account_id, mode, campaign_id, status, skip_reason
       having sum(recipients) <> 0 or sum(wallet_micros) <> 0 or sum(package_credits) <> 0
     )
     select count(*)::int as folded from deltas`

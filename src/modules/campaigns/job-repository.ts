@@ -24,12 +24,16 @@ export async function putJob(
   next_run_at: string,
 ): Promise<void> {
   await sql`
-    insert into campaign_jobs (campaign_id, account_id, mode, kind, next_run_at) values (${id}, ${account_id}, ${mode}, ${kind}, ${next_run_at})
-    on conflict (campaign_id) do update set kind = excluded.kind, next_run_at = excluded.next_run_at, process_id = null, lease_until = null, failures = 0`
+    insert into campaign_jobs (campaign_id, account_id, mode, kind, next_run_at)
+    values (${id}, ${account_id}, ${mode}, ${kind}, ${next_run_at})
+    on conflict (campaign_id) do update
+      set kind = excluded.kind, next_run_at = excluded.next_run_at, process_id = null, lease_until = null,
+        failures = 0`
 }
 
 export async function deleteJob(sql: Db, { account_id, mode, id }: CampaignKey): Promise<void> {
-  await sql`delete from campaign_jobs where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id}`
+  await sql`
+    delete from campaign_jobs where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id}`
 }
 
 /** Much cheaper than a claim; mostly there is none. */
@@ -59,15 +63,23 @@ export async function claimJobs(
   return await sql<Job[]>`
     with own as materialized (
       select campaign_id, account_id, mode, failures, false as changed from campaign_jobs
-      where kind = ${kind} and next_run_at <= ${at} and process_id = ${process_id} and lease_until >= ${renew_before} order by next_run_at, campaign_id limit ${jobs_max}
+      where kind = ${kind}
+        and next_run_at <= ${at}
+        and process_id = ${process_id}
+        and lease_until >= ${renew_before}
+      order by next_run_at, campaign_id
+      limit ${jobs_max}
     ),
     taken as (
       update campaign_jobs set process_id = ${process_id}, lease_until = ${lease_until}
       where campaign_id in (
         select j.campaign_id from campaign_jobs j
-        where j.kind = ${kind} and j.next_run_at <= ${at} and not exists (select from own where own.campaign_id = j.campaign_id)
+        where j.kind = ${kind}
+          and j.next_run_at <= ${at}
+          and not exists (select from own where own.campaign_id = j.campaign_id)
           and (j.process_id is null or j.process_id = ${process_id} or j.lease_until < ${at} or not ${isAlive(sql, sql`j.process_id`, alive_since)})
-        order by j.next_run_at, j.campaign_id limit greatest(${jobs_max}::int - (select count(*)::int from own), 0)
+        order by j.next_run_at, j.campaign_id
+        limit greatest(${jobs_max}::int - (select count(*)::int from own), 0)
         for update skip locked
       )
       returning campaign_id, account_id, mode, failures, true as changed
@@ -101,8 +113,14 @@ export async function countFailure(
   at: string,
 ): Promise<number> {
   const [row] = await sql<{ failures: number }[]>`
-    update campaign_jobs set failures = failures + 1, next_run_at = ${at}::timestamptz + least(60, power(2, failures)) * interval '1 second'
-    where account_id = ${account_id} and mode = ${mode} and campaign_id = ${campaign_id} and process_id = ${process_id} returning failures`
+    update campaign_jobs
+    set failures = failures + 1, next_run_at = ${at}::timestamptz + least(60, power(2,
+      failures)) * interval '1 second'
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and campaign_id = ${campaign_id}
+      and process_id = ${process_id}
+    returning failures`
   return row?.failures ?? 0
 }
 
@@ -113,7 +131,10 @@ export async function forgetFailures(
 ): Promise<void> {
   await sql`
     update campaign_jobs set failures = 0
-    where account_id = ${account_id} and mode = ${mode} and campaign_id = ${campaign_id} and process_id = ${process_id}`
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and campaign_id = ${campaign_id}
+      and process_id = ${process_id}`
 }
 
 /** Until the transaction ends; false if another process has claimed it. */
@@ -123,6 +144,12 @@ export async function lockJob(
   process_id: string,
 ): Promise<boolean> {
   const locked = await sql`
-    select 1 from campaign_jobs where account_id = ${account_id} and mode = ${mode} and campaign_id = ${campaign_id} and process_id = ${process_id} for update`
+    select 1
+    from campaign_jobs
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and campaign_id = ${campaign_id}
+      and process_id = ${process_id}
+    for update`
   return locked.length > 0
 }

@@ -19,8 +19,13 @@ const numberOf = (sql: Db, key: Fragment) => sql`split_part(${key}, '/', 2)::int
  * claims: after the answer to a pause nothing is accepted.
  */
 const claimRecipients = (sql: Db): Fragment => sql`
-  select from campaign_recipients r join campaigns c on c.account_id = r.account_id and c.mode = r.mode and c.id = r.campaign_id
-  where r.account_id = i.account_id and r.mode = i.mode and r.campaign_id = ${campaignOf(sql, sql`i.submission_key`)} and r.n = ${numberOf(sql, sql`i.submission_key`)}
+  select
+  from campaign_recipients r
+  join campaigns c on c.account_id = r.account_id and c.mode = r.mode and c.id = r.campaign_id
+  where r.account_id = i.account_id
+    and r.mode = i.mode
+    and r.campaign_id = ${campaignOf(sql, sql`i.submission_key`)}
+    and r.n = ${numberOf(sql, sql`i.submission_key`)}
     and r.status = 'pending' and r.message_id is null and c.status = 'sending'
   for update of r skip locked for key share of c skip locked`
 
@@ -29,10 +34,14 @@ const completeRecipients = (sql: Db, at: string): Fragment => sql`
   update campaign_recipients r set message_id = s.message_id,
     status = case when s.message_id is not null then r.status when s.code = 'recipient_blocked' then 'skipped' else 'failed' end,
     skip_reason = case when s.message_id is null and s.code = 'recipient_blocked' then 'unsubscribed' end,
-    error = case when s.message_id is null and s.code <> 'recipient_blocked' then json_build_object('code', s.code, 'message', 'The message was refused when it was to be sent.', 'provider_code', '') end,
+    error = case when s.message_id is null and s.code <> 'recipient_blocked' then json_build_object('code',
+    s.code, 'message', 'The message was refused when it was to be sent.', 'provider_code', '') end,
     failed_at = case when s.message_id is null and s.code <> 'recipient_blocked' then ${at}::timestamptz end
   from submitted s
-  where r.account_id = s.account_id and r.mode = s.mode and r.campaign_id = ${campaignOf(sql, sql`s.key`)} and r.n = ${numberOf(sql, sql`s.key`)}
+  where r.account_id = s.account_id
+    and r.mode = s.mode
+    and r.campaign_id = ${campaignOf(sql, sql`s.key`)}
+    and r.n = ${numberOf(sql, sql`s.key`)}
     and r.message_id is null and s.code is distinct from 'insufficient_balance'
   returning r.message_id`
 
@@ -50,8 +59,13 @@ async function recipientsWithMessages(
 ): Promise<ReadonlyMap<number, string>> {
   if (wanted.length === 0) return new Map()
   const rows = await sql<{ n: number; message_id: string }[]>`
-    select i.n, r.message_id from json_to_recordset(${jsonRows(wanted)}::text::json) as i(n int, account_id text, mode text, campaign_id text, recipient int)
-    join campaign_recipients r on r.account_id = i.account_id and r.mode = i.mode and r.campaign_id = i.campaign_id and r.n = i.recipient
+    select i.n, r.message_id
+    from json_to_recordset(${jsonRows(wanted)}::text::json) as i(n int, account_id text, mode text,
+      campaign_id text, recipient int)
+    join campaign_recipients r on r.account_id = i.account_id
+      and r.mode = i.mode
+      and r.campaign_id = i.campaign_id
+      and r.n = i.recipient
     where r.message_id is not null`
   return new Map(rows.map(({ n, message_id }) => [n, message_id]))
 }

@@ -35,13 +35,21 @@ export async function insertFromContacts(
 ): Promise<number> {
   await tx`select set_config('plan_cache_mode', 'force_custom_plan', true)`
   const result = await tx`
-    insert into campaign_recipients (account_id, mode, campaign_id, n, contact_id, "to", address, name, timezone, status, skip_reason)
-    select ${account_id}, ${mode}, ${id}, ${rows}::int + row_number() over (order by contact_id), contact_id, "to", address, name,
-      ${own_timezones ? tx`coalesce(timezone, '')` : tx`''`}, case when skip_reason is null then 'pending' else 'skipped' end, skip_reason
+    insert into campaign_recipients (account_id, mode, campaign_id, n, contact_id, "to", address, name,
+      timezone, status, skip_reason)
+    select ${account_id}, ${mode}, ${id}, ${rows}::int + row_number() over (order by contact_id), contact_id,
+      "to", address, name,
+      ${own_timezones ? tx`coalesce(timezone, '')` : tx`''`},
+      case when skip_reason is null then 'pending' else 'skipped' end, skip_reason
     from (
       select contact_id, "to", address, name, timezone, case
           when skip_reason is distinct from 'no_identifier' and updated_at >= ${changed_since} and exists (
-            select from campaign_recipients r where r.account_id = ${account_id} and r.mode = ${mode} and r.campaign_id = ${id} and r.address = a.address
+            select
+            from campaign_recipients r
+            where r.account_id = ${account_id}
+              and r.mode = ${mode}
+              and r.campaign_id = ${id}
+              and r.address = a.address
               and (r.status = 'pending' or r.message_id is not null)
           ) then 'duplicate'
           else skip_reason
@@ -60,11 +68,14 @@ export async function insertRecipients(
 ): Promise<void> {
   if (recipients.length === 0) return
   await tx`
-    insert into campaign_recipients (account_id, mode, campaign_id, n, contact_id, "to", address, name, first_name, last_name, variables, timezone, status, skip_reason)
-    select ${account_id}, ${mode}, ${id}, n, contact_id, "to", address, name, first_name, last_name, variables, timezone,
+    insert into campaign_recipients (account_id, mode, campaign_id, n, contact_id, "to", address, name,
+      first_name, last_name, variables, timezone, status, skip_reason)
+    select ${account_id}, ${mode}, ${id}, n, contact_id, "to", address, name, first_name, last_name,
+      variables, timezone,
       case when skip_reason is null then 'pending' else 'skipped' end, skip_reason
-    from json_to_recordset(${jsonRows(recipients.map((recipient, i) => ({ ...recipient, n: rows + i + 1 })))}::text::json) as t(n int, contact_id text, "to" text,
-      address text, name text, first_name text, last_name text, variables json, timezone text, skip_reason text)
+    from json_to_recordset(${jsonRows(recipients.map((recipient, i) => ({ ...recipient, n: rows + i + 1 })))}::text::json) as t(n int,
+      contact_id text, "to" text, address text, name text, first_name text, last_name text, variables json,
+      timezone text, skip_reason text)
     order by n`
 }
 
@@ -94,7 +105,13 @@ export async function listUnsent(sql: Db, wanted: readonly (CampaignKey & Wanted
       select o.* from unnest(w.timezones) z
       cross join lateral (
         select n, contact_id, "to", first_name, last_name, variables, timezone from campaign_recipients
-        where account_id = w.account_id and mode = w.mode and campaign_id = w.id and timezone = z and status = 'pending' and message_id is null and n <> all (w.excluded)
+        where account_id = w.account_id
+          and mode = w.mode
+          and campaign_id = w.id
+          and timezone = z
+          and status = 'pending'
+          and message_id is null
+          and n <> all (w.excluded)
         order by n limit w."limit"
       ) o
       order by o.n limit w."limit"
@@ -112,7 +129,12 @@ export async function listUnsentAmong(
 ): Promise<UnsentRow[]> {
   return await sql<UnsentRow[]>`
     select n, contact_id, "to", first_name, last_name, variables, timezone from campaign_recipients
-    where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and timezone = any (${[...timezones]}::text[]) and status = 'pending' and message_id is null
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and campaign_id = ${id}
+      and timezone = any (${[...timezones]}::text[])
+      and status = 'pending'
+      and message_id is null
       and n <> all (${[...excluded]}::int[]) and "to" in (${among})
     order by n limit ${limit}`
 }
@@ -122,10 +144,21 @@ export async function unsentTimezones(sql: Db, { account_id, mode, id }: Campaig
   const rows = await sql<{ timezone: string }[]>`
     with recursive zones as (
       (select timezone from campaign_recipients
-       where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending' and message_id is null order by timezone limit 1)
+       where account_id = ${account_id}
+         and mode = ${mode}
+         and campaign_id = ${id}
+         and status = 'pending'
+         and message_id is null
+       order by timezone
+       limit 1)
       union all
       select (select timezone from campaign_recipients
-              where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending' and message_id is null and timezone > z.timezone
+              where account_id = ${account_id}
+                and mode = ${mode}
+                and campaign_id = ${id}
+                and status = 'pending'
+                and message_id is null
+                and timezone > z.timezone
               order by timezone limit 1)
       from zones z where z.timezone is not null
     )
@@ -150,15 +183,24 @@ export async function progressOf(
     select w.campaign_id,
       -- no exists clause, which would read all pending recipients into a hash; ordered by the index, since the planner might otherwise scan the table
       (select true from campaign_recipients r
-        where r.account_id = w.account_id and r.mode = w.mode and r.campaign_id = w.campaign_id and r.status = 'pending' and r.message_id is null
+        where r.account_id = w.account_id
+          and r.mode = w.mode
+          and r.campaign_id = w.campaign_id
+          and r.status = 'pending'
+          and r.message_id is null
         order by r.timezone desc, r.n desc limit 1
       ) is not null as unsent,
       (select count(*)::int from (
         select from campaign_recipients r
-        where r.account_id = w.account_id and r.mode = w.mode and r.campaign_id = w.campaign_id and r.status = 'pending' and r.message_id is not null
+        where r.account_id = w.account_id
+          and r.mode = w.mode
+          and r.campaign_id = w.campaign_id
+          and r.status = 'pending'
+          and r.message_id is not null
         order by r.n limit w.most
       ) n) as in_flight
-    from json_to_recordset(${jsonRows(wanted)}::text::json) as w(account_id text, mode text, campaign_id text, most int)`
+    from json_to_recordset(${jsonRows(wanted)}::text::json) as w(account_id text, mode text, campaign_id text,
+      most int)`
 }
 
 /** Accepted and not sent yet, by time zone ('': the campaign's). */
@@ -168,7 +210,12 @@ export async function countInFlight(
 ): Promise<{ timezone: string; count: number }[]> {
   return await sql<{ timezone: string; count: number }[]>`
     select timezone, count(*)::int as count from campaign_recipients
-    where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending' and message_id is not null group by timezone`
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and campaign_id = ${id}
+      and status = 'pending'
+      and message_id is not null
+    group by timezone`
 }
 
 /** By message ID ('': the campaign's time zone). */
@@ -178,8 +225,13 @@ export async function findTimezones(
 ): Promise<ReadonlyMap<string, string>> {
   if (wanted.length === 0) return new Map()
   const rows = await sql<{ message_id: string; timezone: string }[]>`
-    select w.message_id, r.timezone from json_to_recordset(${jsonRows(wanted)}::text::json) as w(account_id text, mode text, campaign_id text, n int, message_id text)
-    join campaign_recipients r on r.account_id = w.account_id and r.mode = w.mode and r.campaign_id = w.campaign_id and r.n = w.n`
+    select w.message_id, r.timezone
+    from json_to_recordset(${jsonRows(wanted)}::text::json) as w(account_id text, mode text, campaign_id text,
+      n int, message_id text)
+    join campaign_recipients r on r.account_id = w.account_id
+      and r.mode = w.mode
+      and r.campaign_id = w.campaign_id
+      and r.n = w.n`
   return new Map(rows.map(({ message_id, timezone }) => [message_id, timezone]))
 }
 
@@ -203,9 +255,17 @@ export async function markUnsendable(
     ),
     locked as materialized (
       select r.n from campaign_recipients r join u on u.n = r.n
-      where r.account_id = ${account_id} and r.mode = ${mode} and r.campaign_id = ${id} and r.status = 'pending' and r.message_id is null order by r.n for update of r
+      where r.account_id = ${account_id}
+        and r.mode = ${mode}
+        and r.campaign_id = ${id}
+        and r.status = 'pending'
+        and r.message_id is null
+      order by r.n
+      for update of r
     )
-    update campaign_recipients r set status = case when u.skip_reason is null then 'failed' else 'skipped' end, skip_reason = u.skip_reason, error = u.error,
+    update campaign_recipients r
+    set status = case when u.skip_reason is null then 'failed' else 'skipped' end,
+      skip_reason = u.skip_reason, error = u.error,
       failed_at = case when u.skip_reason is null then ${at}::timestamptz end
     from u join locked h on h.n = u.n
     where r.account_id = ${account_id} and r.mode = ${mode} and r.campaign_id = ${id} and r.n = u.n`
@@ -224,7 +284,13 @@ export async function unsentNumbers(
 ): Promise<{ first: number; last: number } | null> {
   const end = (order: Fragment) => sql`(
     select n from campaign_recipients
-    where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending' and message_id is null order by n ${order} limit 1)`
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and campaign_id = ${id}
+      and status = 'pending'
+      and message_id is null
+    order by n ${order}
+    limit 1)`
   const [row] = await sql<
     { first: number | null; last: number | null }[]
   >`select ${end(sql`asc`)} as first, ${end(sql`desc`)} as last`
@@ -241,11 +307,20 @@ export async function cancelUnsent(
   await sql`
     with locked as materialized (
       select n from campaign_recipients
-      where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and n > ${after} and n <= ${until} and status = 'pending' and message_id is null
+      where account_id = ${account_id}
+        and mode = ${mode}
+        and campaign_id = ${id}
+        and n > ${after}
+        and n <= ${until}
+        and status = 'pending'
+        and message_id is null
       order by n for update skip locked
     )
     update campaign_recipients set status = 'cancelled'
-    where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and n = any (array(select n from locked))`
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and campaign_id = ${id}
+      and n = any (array(select n from locked))`
 }
 
 /** The first above `after` whose messages are not known to be sent. Skips rows locked by other transactions. */
@@ -256,7 +331,12 @@ export async function lockInFlight(
 ): Promise<{ n: number; message_id: string }[]> {
   return await tx<{ n: number; message_id: string }[]>`
     select n, message_id from campaign_recipients
-    where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and n > ${after} and status = 'pending' and message_id is not null
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and campaign_id = ${id}
+      and n > ${after}
+      and status = 'pending'
+      and message_id is not null
     order by n limit ${limit} for update skip locked`
 }
 
@@ -269,15 +349,23 @@ export async function cancelWithdrawn(
   if (numbers.length === 0) return
   await tx`
     update campaign_recipients set status = 'cancelled'
-    where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and n = any (${[...numbers]}::int[])`
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and campaign_id = ${id}
+      and n = any (${[...numbers]}::int[])`
 }
 
 /** Unsent, or with a message that is not known to be sent. */
 export async function isAnybodyPending(sql: Db, { account_id, mode, id }: CampaignKey): Promise<boolean> {
   // ordered by the index, since the planner might otherwise scan the table
-  const pending = sql`select 1 from campaign_recipients where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending'`
+  const pending = sql`
+    select 1
+    from campaign_recipients
+    where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending'`
   const found = await sql`
-    (${pending} and message_id is null order by timezone desc, n desc limit 1) union all (${pending} and message_id is not null order by n limit 1) limit 1`
+    (${pending} and message_id is null order by timezone desc, n desc limit 1)
+    union all (${pending} and message_id is not null order by n limit 1)
+    limit 1`
   return found.length > 0
 }
 
@@ -290,10 +378,17 @@ export async function deletePartialSnapshot(
   limit: number,
 ): Promise<number> {
   const result = await sql`
-    delete from campaign_recipients where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and n = any (array(
+    delete from campaign_recipients
+    where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and n = any (array(
       select n from campaign_recipients
       where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and exists (
-        select from campaigns where account_id = ${account_id} and mode = ${mode} and id = ${id} and snapshot_at is null and status in ('cancelled', 'failed'))
+        select
+        from campaigns
+        where account_id = ${account_id}
+          and mode = ${mode}
+          and id = ${id}
+          and snapshot_at is null
+          and status in ('cancelled', 'failed'))
       order by n desc limit ${limit}))`
   return result.count
 }
@@ -302,24 +397,43 @@ export async function deletePartialSnapshot(
 export async function skipUnsubscribed(sql: Db, events: readonly ConsentEvent[]): Promise<void> {
   if (events.length === 0) return
   await sql`
-    with f as (select * from json_to_recordset(${jsonRows(events)}::text::json) as t(account_id text, mode text, channel_type text, address text, contact_id text)),
+    with f as (
+      select *
+      from json_to_recordset(${jsonRows(events)}::text::json) as t(account_id text, mode text,
+        channel_type text, address text, contact_id text)),
     found as (
       select r.campaign_id, r.n from f
-      join campaigns c on c.account_id = f.account_id and c.mode = f.mode and c.channel_type = f.channel_type and c.status in ('scheduled', 'queued', 'sending', 'paused')
-      join campaign_recipients r on r.account_id = f.account_id and r.mode = f.mode and r.campaign_id = c.id and r.address = f.address
+      join campaigns c on c.account_id = f.account_id
+        and c.mode = f.mode
+        and c.channel_type = f.channel_type
+        and c.status in ('scheduled', 'queued', 'sending', 'paused')
+      join campaign_recipients r on r.account_id = f.account_id
+        and r.mode = f.mode
+        and r.campaign_id = c.id
+        and r.address = f.address
       where r.status = 'pending' and r.message_id is null
       union
       -- the contact's number may have changed since the snapshot
       select r.campaign_id, r.n from f
-      join campaign_recipients r on r.account_id = f.account_id and r.mode = f.mode and r.contact_id = f.contact_id
-      join campaigns c on c.account_id = r.account_id and c.mode = r.mode and c.id = r.campaign_id and c.channel_type = f.channel_type
+      join campaign_recipients r on r.account_id = f.account_id
+        and r.mode = f.mode
+        and r.contact_id = f.contact_id
+      join campaigns c on c.account_id = r.account_id
+        and c.mode = r.mode
+        and c.id = r.campaign_id
+        and c.channel_type = f.channel_type
       where r.status = 'pending' and r.message_id is null
     ),
     locked as materialized (
-      select r.campaign_id, r.n from found join campaign_recipients r on r.campaign_id = found.campaign_id and r.n = found.n
+      select r.campaign_id, r.n
+      from found
+      join campaign_recipients r on r.campaign_id = found.campaign_id and r.n = found.n
       where r.status = 'pending' and r.message_id is null order by r.campaign_id, r.n for update of r
     )
-    update campaign_recipients r set status = 'skipped', skip_reason = 'unsubscribed' from locked h where r.campaign_id = h.campaign_id and r.n = h.n`
+    update campaign_recipients r
+    set status = 'skipped', skip_reason = 'unsubscribed'
+    from locked h
+    where r.campaign_id = h.campaign_id and r.n = h.n`
 }
 
 /** In campaigns of any tenant, locked in key order. */
@@ -331,11 +445,17 @@ export async function skipContacts(
   await sql`
     with locked as materialized (
       select r.campaign_id, r.n
-      from json_to_recordset(${jsonRows(events)}::text::json) as f(account_id text, mode text, contact_id text)
-      join campaign_recipients r on r.account_id = f.account_id and r.mode = f.mode and r.contact_id = f.contact_id
+      from json_to_recordset(${jsonRows(events)}::text::json) as f(account_id text, mode text,
+        contact_id text)
+      join campaign_recipients r on r.account_id = f.account_id
+        and r.mode = f.mode
+        and r.contact_id = f.contact_id
       where r.status = 'pending' and r.message_id is null order by r.campaign_id, r.n for update of r
     )
-    update campaign_recipients r set status = 'skipped', skip_reason = 'contact_deleted' from locked h where r.campaign_id = h.campaign_id and r.n = h.n`
+    update campaign_recipients r
+    set status = 'skipped', skip_reason = 'contact_deleted'
+    from locked h
+    where r.campaign_id = h.campaign_id and r.n = h.n`
 }
 
 export interface RecipientChange {
@@ -361,19 +481,27 @@ export async function advanceRecipients(tx: Db, tenant: Tenant, changes: readonl
 async function advanceBatch(tx: Db, { account_id, mode }: Tenant, changes: readonly RecipientChange[]): Promise<void> {
   await tx`
     with u as materialized (
-      select * from json_to_recordset(${jsonRows(changes)}::text::json) as t(campaign_id text, n int, status text, sent_at timestamptz, delivered_at timestamptz,
-        read_at timestamptz, failed_at timestamptz, error json)
+      select *
+      from json_to_recordset(${jsonRows(changes)}::text::json) as t(campaign_id text, n int, status text,
+        sent_at timestamptz, delivered_at timestamptz, read_at timestamptz, failed_at timestamptz, error json)
     ),
     locked as materialized (
-      select r.campaign_id, r.n from campaign_recipients r join u on u.campaign_id = r.campaign_id and u.n = r.n
+      select r.campaign_id, r.n
+      from campaign_recipients r
+      join u on u.campaign_id = r.campaign_id and u.n = r.n
       where r.account_id = ${account_id} and r.mode = ${mode} order by r.campaign_id, r.n for update of r
     )
     update campaign_recipients r set
       status = case when ${rank(tx, tx`u.status`)} > ${rank(tx, tx`r.status`)} then u.status else r.status end,
-      sent_at = least(r.sent_at, u.sent_at), delivered_at = least(r.delivered_at, u.delivered_at), read_at = least(r.read_at, u.read_at),
+      sent_at = least(r.sent_at, u.sent_at), delivered_at = least(r.delivered_at, u.delivered_at),
+      read_at = least(r.read_at, u.read_at),
       failed_at = least(r.failed_at, u.failed_at), error = coalesce(u.error, r.error)
     from u join locked h on h.campaign_id = u.campaign_id and h.n = u.n
-    where r.account_id = ${account_id} and r.mode = ${mode} and r.campaign_id = u.campaign_id and r.n = u.n and r.status in ('pending', 'sent', 'delivered', 'read')`
+    where r.account_id = ${account_id}
+      and r.mode = ${mode}
+      and r.campaign_id = u.campaign_id
+      and r.n = u.n
+      and r.status in ('pending', 'sent', 'delivered', 'read')`
 }
 
 const rank = (sql: Db, status: Fragment) =>
@@ -392,7 +520,11 @@ export async function listRecipients(
 ): Promise<RecipientRow[]> {
   return await sql<RecipientRow[]>`
     select * from campaign_recipients
-    where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and n > ${page.after} ${status === undefined ? sql`` : sql`and status = ${status}`}
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and campaign_id = ${id}
+      and n > ${page.after}
+      ${status === undefined ? sql`` : sql`and status = ${status}`}
       ${to === undefined ? sql`` : sql`and address = ${addressKeyOf(channel_type, to).address} and "to" = ${to}`}
     order by n limit ${page.limit + 1}`
 }
@@ -408,8 +540,12 @@ export async function recipientsWhoReplied(
   if (written.length === 0) return []
   return await sql<{ n: number; message_id: string }[]>`
     select max(r.n) as n, w.id as message_id
-    from json_to_recordset(${jsonRows(written)}::text::json) as w (id text, address text, created_at timestamptz)
+    from json_to_recordset(${jsonRows(written)}::text::json) as w (id text, address text,
+      created_at timestamptz)
     join campaign_recipients r on r.campaign_id = ${campaign_id} and r.address = w.address
-    where r.account_id = ${account_id} and r.mode = ${mode} and r.sent_at <= w.created_at and w.created_at < r.sent_at + ${within_ms} * interval '1 millisecond'
+    where r.account_id = ${account_id}
+      and r.mode = ${mode}
+      and r.sent_at <= w.created_at
+      and w.created_at < r.sent_at + ${within_ms} * interval '1 millisecond'
     group by w.id`
 }

@@ -32,7 +32,10 @@ export async function chunkEnd(
     source.kind === 'list'
       ? await sql<{ id: string }[]>`
           select contact_id as id from contact_list_members
-          where account_id = ${account_id} and mode = ${mode} and list_id = ${source.list_id} and contact_id > ${after}
+          where account_id = ${account_id}
+            and mode = ${mode}
+            and list_id = ${source.list_id}
+            and contact_id > ${after}
           order by contact_id offset ${contacts - 1}
           limit 1`
       : await sql<{ id: string }[]>`
@@ -57,14 +60,18 @@ export function audienceRows(sql: Db, { account_id, mode }: Tenant, query: Audie
     ...(query.marketing ? [`c:${marketingType(channel_type)}:opted_out`] : []),
   ]
   return sql`
-    select c.id as contact_id, coalesce(${to}, '') as "to", coalesce(${address}, '') as address, c.full_name as name, c.timezone, c.updated_at,
+    select c.id as contact_id, coalesce(${to}, '') as "to", coalesce(${address}, '') as address,
+      c.full_name as name, c.timezone, c.updated_at,
       case
         when ${to} is null then 'no_identifier'
         when c.blocked or c.labels && ${stopped}::text[] then 'unsubscribed'
         ${query.require_opt_in ? sql`when not c.labels @> ${[`c:${channel_type}:opted_in`]}::text[] then 'not_opted_in'` : sql``}
       end as skip_reason
     from contacts c
-    where c.account_id = ${account_id} and c.mode = ${mode} and c.id > ${after} ${until === null ? sql`` : sql`and c.id <= ${until}`}
+    where c.account_id = ${account_id}
+      and c.mode = ${mode}
+      and c.id > ${after}
+      ${until === null ? sql`` : sql`and c.id <= ${until}`}
       and ${meant(sql, { account_id, mode }, query)}`
 }
 
@@ -79,6 +86,10 @@ function meant(sql: Db, { account_id, mode }: Tenant, { source, after, until }: 
     case 'list':
       return sql`c.id in (
         select contact_id from contact_list_members
-        where account_id = ${account_id} and mode = ${mode} and list_id = ${source.list_id} and contact_id > ${after} ${until === null ? sql`` : sql`and contact_id <= ${until}`})`
+        where account_id = ${account_id}
+          and mode = ${mode}
+          and list_id = ${source.list_id}
+          and contact_id > ${after}
+          ${until === null ? sql`` : sql`and contact_id <= ${until}`})`
   }
 }

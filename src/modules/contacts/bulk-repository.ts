@@ -77,21 +77,30 @@ export async function insertContactLines(
   )
   if (column === null) return false
   await sql`
-    insert into contacts (account_id, mode, id, phone, phone_key, email, first_name, last_name, locale, timezone, country, external_id, identifiers, tags, attributes,
-      metadata, consent, blocked, name_key, last_name_key, email_key, labels, last_seen_at, last_message_at, created_at, updated_at)
-    select ${account_id}, ${mode}, id, phone, coalesce(phone_key, phone), email, first_name, last_name, locale, timezone, country, external_id,
-      coalesce(identifiers::jsonb, '{}'), coalesce(tags::text[], '{}'), coalesce(attributes::jsonb, '{}'), coalesce(metadata::json, '{}'),
-      coalesce(consent::jsonb, '{}'), coalesce(blocked::boolean, false), name_key, last_name_key, coalesce(email_key, email), coalesce(labels::text[], '{}'),
-      last_seen_at::timestamptz, last_message_at::timestamptz, coalesce(created_at::timestamptz, ${at}), coalesce(updated_at::timestamptz, ${at})
+    insert into contacts (account_id, mode, id, phone, phone_key, email, first_name, last_name, locale,
+      timezone, country, external_id, identifiers, tags, attributes, metadata, consent, blocked, name_key,
+      last_name_key, email_key, labels, last_seen_at, last_message_at, created_at, updated_at)
+    select ${account_id}, ${mode}, id, phone, coalesce(phone_key, phone), email, first_name, last_name,
+      locale, timezone, country, external_id,
+      coalesce(identifiers::jsonb, '{}'), coalesce(tags::text[], '{}'), coalesce(attributes::jsonb, '{}'),
+      coalesce(metadata::json, '{}'),
+      coalesce(consent::jsonb, '{}'), coalesce(blocked::boolean, false), name_key, last_name_key,
+      coalesce(email_key, email), coalesce(labels::text[], '{}'),
+      last_seen_at::timestamptz, last_message_at::timestamptz, coalesce(created_at::timestamptz, ${at}),
+      coalesce(updated_at::timestamptz, ${at})
     from unnest(
-      text_column(${column.id}), text_column(${column.phone}), text_column(${column.phone_key}), text_column(${column.email}), text_column(${column.first_name}),
-      text_column(${column.last_name}), text_column(${column.locale}), text_column(${column.timezone}), text_column(${column.country}),
-      text_column(${column.external_id}), text_column(${column.identifiers}), text_column(${column.tags}), text_column(${column.attributes}),
-      text_column(${column.metadata}), text_column(${column.consent}), text_column(${column.blocked}), text_column(${column.name_key}),
-      text_column(${column.last_name_key}), text_column(${column.email_key}), text_column(${column.labels}), text_column(${column.last_seen_at}),
-      text_column(${column.last_message_at}), text_column(${column.created_at}), text_column(${column.updated_at})
-    ) as t(id, phone, phone_key, email, first_name, last_name, locale, timezone, country, external_id, identifiers, tags, attributes, metadata, consent, blocked,
-      name_key, last_name_key, email_key, labels, last_seen_at, last_message_at, created_at, updated_at)`
+      text_column(${column.id}), text_column(${column.phone}), text_column(${column.phone_key}),
+      text_column(${column.email}), text_column(${column.first_name}), text_column(${column.last_name}),
+      text_column(${column.locale}), text_column(${column.timezone}), text_column(${column.country}),
+      text_column(${column.external_id}), text_column(${column.identifiers}), text_column(${column.tags}),
+      text_column(${column.attributes}), text_column(${column.metadata}), text_column(${column.consent}),
+      text_column(${column.blocked}), text_column(${column.name_key}), text_column(${column.last_name_key}),
+      text_column(${column.email_key}), text_column(${column.labels}), text_column(${column.last_seen_at}),
+      text_column(${column.last_message_at}), text_column(${column.created_at}),
+      text_column(${column.updated_at})
+    ) as t(id, phone, phone_key, email, first_name, last_name, locale, timezone, country, external_id,
+    identifiers, tags, attributes, metadata, consent, blocked, name_key, last_name_key, email_key, labels,
+    last_seen_at, last_message_at, created_at, updated_at)`
   return true
 }
 
@@ -111,8 +120,10 @@ export async function insertAddressLines(
   if (column === null) return false
   await sql`
     insert into contact_addresses (account_id, mode, kind, address, contact_id, blocked)
-    select ${account_id}, ${mode}, coalesce(kind, 'phone'), address, contact_id, coalesce(blocked::boolean, false)
-    from unnest(text_column(${column.kind}), text_column(${column.address}), text_column(${column.contact_id}), text_column(${column.blocked}))
+    select ${account_id}, ${mode}, coalesce(kind, 'phone'), address, contact_id,
+      coalesce(blocked::boolean, false)
+    from unnest(text_column(${column.kind}), text_column(${column.address}),
+      text_column(${column.contact_id}), text_column(${column.blocked}))
       as t(kind, address, contact_id, blocked)
     order by coalesce(kind, 'phone') collate "C", address collate "C"`
   return true
@@ -139,11 +150,14 @@ export async function insertConsentLines(
   const column = columnsOf(rows, consentValues(at))
   if (column === null) return false
   await sql`
-    insert into consent_changes (account_id, mode, contact_id, id, channel_type, status, source, message_id, request_id, occurred_at, created_at)
-    select ${account_id}, ${mode}, contact_id, id, channel_type, status, source, message_id, request_id, coalesce(occurred_at::timestamptz, ${at}), ${at}
+    insert into consent_changes (account_id, mode, contact_id, id, channel_type, status, source, message_id,
+      request_id, occurred_at, created_at)
+    select ${account_id}, ${mode}, contact_id, id, channel_type, status, source, message_id, request_id,
+      coalesce(occurred_at::timestamptz, ${at}), ${at}
     from unnest(
-      text_column(${column.contact_id}), text_column(${column.id}), text_column(${column.channel_type}), text_column(${column.status}),
-      text_column(${column.source}), text_column(${column.message_id}), text_column(${column.request_id}), text_column(${column.occurred_at})
+      text_column(${column.contact_id}), text_column(${column.id}), text_column(${column.channel_type}),
+      text_column(${column.status}), text_column(${column.source}), text_column(${column.message_id}),
+      text_column(${column.request_id}), text_column(${column.occurred_at})
     ) as t(contact_id, id, channel_type, status, source, message_id, request_id, occurred_at)`
   return true
 }

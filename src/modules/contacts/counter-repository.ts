@@ -33,7 +33,10 @@ export async function countLabels(sql: Db, { account_id, mode }: Tenant, labels:
   const rows = await sql<{ total: number }[]>`
     select coalesce((
       select sum(delta) from contact_counters
-      where account_id = ${account_id} and mode = ${mode} and kind = case left(label, 2) when 't:' then 'tag' else 'consent' end and key = substr(label, 3)
+      where account_id = ${account_id}
+        and mode = ${mode}
+        and kind = case left(label, 2) when 't:' then 'tag' else 'consent' end
+        and key = substr(label, 3)
     ), 0)::bigint as total
     from unnest(${[...labels]}::text[]) with ordinality as l(label, n) order by n`
   return rows.map((row) => row.total)
@@ -56,7 +59,11 @@ export async function foldCounters(sql: Db, keys: number): Promise<number> {
     ),
     taken as (
       delete from contact_counters c using busy b
-      where c.account_id = b.account_id and c.mode = b.mode and c.kind = b.kind and c.key = b.key and c.name = b.name
+      where c.account_id = b.account_id
+        and c.mode = b.mode
+        and c.kind = b.kind
+        and c.key = b.key
+        and c.name = b.name
       returning c.*
     ),
     kept as (

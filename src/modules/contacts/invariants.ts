@@ -109,9 +109,16 @@ async function addressBreaches(sql: Db): Promise<AddressBreach[]> {
       cross join lateral jsonb_each_text(c.identifiers) i
       where c.identifiers <> '{}'
     )
-    select coalesce(w.account_id, a.account_id) as account_id, coalesce(w.contact_id, a.contact_id) as contact_id, coalesce(w.kind, a.kind) as kind, w.contact_id is not null as in_contact
+    select coalesce(w.account_id, a.account_id) as account_id,
+      coalesce(w.contact_id, a.contact_id) as contact_id, coalesce(w.kind, a.kind) as kind,
+      w.contact_id is not null as in_contact
     from wanted w full join contact_addresses a
-      on a.account_id = w.account_id and a.mode = w.mode and a.kind = w.kind and a.address = w.address and a.contact_id = w.contact_id and a.blocked = w.blocked
+      on a.account_id = w.account_id
+        and a.mode = w.mode
+        and a.kind = w.kind
+        and a.address = w.address
+        and a.contact_id = w.contact_id
+        and a.blocked = w.blocked
     where w.contact_id is null or a.contact_id is null
     limit ${breachesMax}`
 }
@@ -137,22 +144,35 @@ async function countBreaches(sql: Db): Promise<CountBreach[]> {
       cross join lateral jsonb_each(c.attributes) a
       group by 1, 2, 4, 5
       union all
-      select c.account_id, c.mode, case left(l.label, 2) when 't:' then 'tag' else 'consent' end, substr(l.label, 3), '', count(*)
+      select c.account_id, c.mode, case left(l.label, 2) when 't:' then 'tag' else 'consent' end,
+        substr(l.label, 3), '', count(*)
       from contacts c cross join lateral unnest(c.labels) l(label) group by 1, 2, 3, 4
       union all
       select m.account_id, m.mode, 'list', m.list_id, '', count(*) from contact_list_members m
-      where exists (select 1 from contact_lists l where l.account_id = m.account_id and l.mode = m.mode and l.id = m.list_id)
+      where exists (
+        select 1
+        from contact_lists l
+        where l.account_id = m.account_id and l.mode = m.mode and l.id = m.list_id)
       group by 1, 2, 4
     ),
     stored as (
       select account_id, mode, kind, key, name, sum(delta) as total from contact_counters c
-      where kind <> 'list' or exists (select 1 from contact_lists l where l.account_id = c.account_id and l.mode = c.mode and l.id = c.key)
+      where kind <> 'list'
+        or exists (
+          select 1
+          from contact_lists l
+          where l.account_id = c.account_id and l.mode = c.mode and l.id = c.key)
       group by 1, 2, 3, 4, 5
     )
-    select coalesce(s.account_id, c.account_id) as account_id, coalesce(s.mode, c.mode) as mode, coalesce(s.kind, c.kind) as kind, coalesce(s.key, c.key) as key,
+    select coalesce(s.account_id, c.account_id) as account_id, coalesce(s.mode, c.mode) as mode,
+      coalesce(s.kind, c.kind) as kind, coalesce(s.key, c.key) as key,
       coalesce(s.total, 0)::bigint as stored, coalesce(c.total, 0)::bigint as counted
     from stored s
-    full join counted c on c.account_id = s.account_id and c.mode = s.mode and c.kind = s.kind and c.key = s.key and c.name = s.name
+    full join counted c on c.account_id = s.account_id
+      and c.mode = s.mode
+      and c.kind = s.kind
+      and c.key = s.key
+      and c.name = s.name
     where coalesce(s.total, 0) <> coalesce(c.total, 0)
     limit ${breachesMax}`
 }
@@ -189,6 +209,9 @@ async function suppressedAmong(
 ): Promise<string[]> {
   const rows = await sql<{ address_hash: string }[]>`
     select address_hash from suppressions
-    where account_id = ${account_id} and mode = ${mode} and channel_type = any (${[...channelTypes]}::text[]) and address_hash = any (${[...hashes]}::text[])`
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and channel_type = any (${[...channelTypes]}::text[])
+      and address_hash = any (${[...hashes]}::text[])`
   return rows.map((row) => row.address_hash)
 }

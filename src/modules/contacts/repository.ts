@@ -67,7 +67,10 @@ export async function findAddresses(
     found.push(
       ...(await sql<AddressRow[]>`
       select kind, address, contact_id, blocked from contact_addresses
-      where account_id = ${account_id} and mode = ${mode} and kind = ${kind} and address = any (${[...addresses]}::text[])`),
+      where account_id = ${account_id}
+        and mode = ${mode}
+        and kind = ${kind}
+        and address = any (${[...addresses]}::text[])`),
     )
   }
   return found
@@ -88,7 +91,9 @@ export async function lockContacts(
 
 export async function findContact(sql: Db, { account_id, mode }: Tenant, id: string): Promise<ContactRow | null> {
   const [row] = await sql<ContactRow[]>`
-    select ${columns(sql)} from contacts c where c.account_id = ${account_id} and c.mode = ${mode} and c.id = ${id}`
+    select ${columns(sql)}
+    from contacts c
+    where c.account_id = ${account_id} and c.mode = ${mode} and c.id = ${id}`
   return row ?? null
 }
 
@@ -119,7 +124,11 @@ export async function findOwners(
       where account_id = ${account_id} and mode = ${mode} and kind = ${kind} and address = i.address
       limit 1
     ) a
-    cross join lateral (select * from contacts where account_id = ${account_id} and mode = ${mode} and id = a.contact_id limit 1) c`
+    cross join lateral (
+      select *
+      from contacts
+      where account_id = ${account_id} and mode = ${mode} and id = a.contact_id
+      limit 1) c`
   return new Map(rows.map(({ address, ...row }) => [address, row]))
 }
 
@@ -134,7 +143,8 @@ export async function insertAddresses(
   await sql`
     insert into contact_addresses (account_id, mode, kind, address, contact_id, blocked)
     select ${account_id}, ${mode}, kind, address, contact_id, blocked::boolean
-    from unnest(${rows.map((row) => row.kind)}::text[], ${rows.map((row) => row.address)}::text[], ${rows.map((row) => row.contact_id)}::text[], ${rows.map((row) => String(row.blocked))}::text[])
+    from unnest(${rows.map((row) => row.kind)}::text[], ${rows.map((row) => row.address)}::text[],
+      ${rows.map((row) => row.contact_id)}::text[], ${rows.map((row) => String(row.blocked))}::text[])
       as t(kind, address, contact_id, blocked)
     order by kind collate "C", address collate "C"`
 }
@@ -148,7 +158,11 @@ export async function deleteAddresses(
   await sql`
     delete from contact_addresses a
     using json_to_recordset(${jsonRows(rows)}::text::json) as t(kind text, address text, contact_id text)
-    where a.account_id = ${account_id} and a.mode = ${mode} and a.kind = t.kind and a.address = t.address and a.contact_id = t.contact_id`
+    where a.account_id = ${account_id}
+      and a.mode = ${mode}
+      and a.kind = t.kind
+      and a.address = t.address
+      and a.contact_id = t.contact_id`
 }
 
 export async function blockAddresses(
@@ -159,8 +173,13 @@ export async function blockAddresses(
   if (rows.length === 0) return
   await sql`
     update contact_addresses a set blocked = t.blocked
-    from json_to_recordset(${jsonRows(rows)}::text::json) as t(kind text, address text, contact_id text, blocked boolean)
-    where a.account_id = ${account_id} and a.mode = ${mode} and a.kind = t.kind and a.address = t.address and a.contact_id = t.contact_id`
+    from json_to_recordset(${jsonRows(rows)}::text::json) as t(kind text, address text, contact_id text,
+      blocked boolean)
+    where a.account_id = ${account_id}
+      and a.mode = ${mode}
+      and a.kind = t.kind
+      and a.address = t.address
+      and a.contact_id = t.contact_id`
 }
 
 export async function insertContacts(
@@ -171,10 +190,12 @@ export async function insertContacts(
   if (rows.length === 0) return
   if (rows.length >= bulkRows && (await insertContactLines(sql, { account_id, mode }, rows))) return
   await sql`
-    insert into contacts (account_id, mode, id, phone, phone_key, email, first_name, last_name, locale, timezone, country, external_id, identifiers, tags, attributes,
-      metadata, consent, blocked, name_key, last_name_key, email_key, labels, last_seen_at, last_message_at, created_at, updated_at)
-    select ${account_id}, ${mode}, id, phone, phone_key, email, first_name, last_name, locale, timezone, country, external_id, identifiers, tags, attributes,
-      metadata, consent, blocked, name_key, last_name_key, email_key, labels, last_seen_at, last_message_at, created_at, updated_at
+    insert into contacts (account_id, mode, id, phone, phone_key, email, first_name, last_name, locale,
+      timezone, country, external_id, identifiers, tags, attributes, metadata, consent, blocked, name_key,
+      last_name_key, email_key, labels, last_seen_at, last_message_at, created_at, updated_at)
+    select ${account_id}, ${mode}, id, phone, phone_key, email, first_name, last_name, locale, timezone,
+      country, external_id, identifiers, tags, attributes, metadata, consent, blocked, name_key,
+      last_name_key, email_key, labels, last_seen_at, last_message_at, created_at, updated_at
     from json_to_recordset(${withSearch(rows)}::text::json) ${sql.unsafe(recordset)}`
 }
 
@@ -186,10 +207,12 @@ export async function updateContacts(
   if (rows.length === 0) return
   await sql`
     update contacts c
-    set phone = t.phone, phone_key = t.phone_key, email = t.email, first_name = t.first_name, last_name = t.last_name, locale = t.locale,
-      timezone = t.timezone, country = t.country, external_id = t.external_id, identifiers = t.identifiers, tags = t.tags, attributes = t.attributes,
-      metadata = t.metadata, consent = t.consent, blocked = t.blocked, name_key = t.name_key, last_name_key = t.last_name_key, email_key = t.email_key,
-      labels = t.labels, last_seen_at = t.last_seen_at, last_message_at = t.last_message_at, updated_at = t.updated_at
+    set phone = t.phone, phone_key = t.phone_key, email = t.email, first_name = t.first_name,
+      last_name = t.last_name, locale = t.locale, timezone = t.timezone, country = t.country,
+      external_id = t.external_id, identifiers = t.identifiers, tags = t.tags, attributes = t.attributes,
+      metadata = t.metadata, consent = t.consent, blocked = t.blocked, name_key = t.name_key,
+      last_name_key = t.last_name_key, email_key = t.email_key, labels = t.labels,
+      last_seen_at = t.last_seen_at, last_message_at = t.last_message_at, updated_at = t.updated_at
     from json_to_recordset(${withSearch(rows)}::text::json) ${sql.unsafe(recordset)}
     where c.account_id = ${account_id} and c.mode = ${mode} and c.id = t.id`
 }
@@ -209,7 +232,10 @@ export async function touchSeen(
   await sql`
     update contacts c
     set last_seen_at = greatest(c.last_seen_at, t.at), last_message_at = greatest(c.last_message_at, t.at)
-    from (select id, max(at) as at from json_to_recordset(${jsonRows(rows)}::text::json) as r(id text, at timestamptz) group by id) t
+    from (
+      select id, max(at) as at
+      from json_to_recordset(${jsonRows(rows)}::text::json) as r(id text, at timestamptz)
+      group by id) t
     where c.account_id = ${account_id} and c.mode = ${mode} and c.id = t.id`
 }
 
@@ -219,7 +245,10 @@ export async function touchMessaged(
   rows: readonly { account_id: string; mode: string; id: string; at: string }[],
 ): Promise<void> {
   await sql`
-    with input as materialized (select * from json_to_recordset(${jsonRows(rows)}::text::json) as t(account_id text, mode text, id text, at timestamptz)),
+    with input as materialized (
+      select *
+      from json_to_recordset(${jsonRows(rows)}::text::json) as t(account_id text, mode text, id text,
+        at timestamptz)),
     locked as materialized (
       select c.account_id, c.mode, c.id, i.at
       from contacts c
@@ -265,7 +294,14 @@ function conditions(sql: Db, { account_id, mode }: Tenant, { filters, segment, e
   const found: Condition[] = []
   if (filters.phone_key !== undefined)
     found.push(
-      sql`c.id = (select contact_id from contact_addresses where account_id = ${account_id} and mode = ${mode} and kind = 'phone' and address = ${filters.phone_key})`,
+      sql`
+        c.id = (
+          select contact_id
+          from contact_addresses
+          where account_id = ${account_id}
+            and mode = ${mode}
+            and kind = 'phone'
+            and address = ${filters.phone_key})`,
     )
   if (filters.email_key !== undefined)
     found.push(sql`(c.tenant = tenant_number(${account_id}, ${mode}) and c.email_key = ${filters.email_key})`)
@@ -275,7 +311,11 @@ function conditions(sql: Db, { account_id, mode }: Tenant, { filters, segment, e
   if (filters.without.length > 0) found.push(sql`not c.labels && ${[...filters.without]}::text[]`)
   if (filters.list_id !== undefined)
     found.push(
-      sql`c.id in (select contact_id from contact_list_members where account_id = ${account_id} and mode = ${mode} and list_id = ${filters.list_id})`,
+      sql`
+        c.id in (
+          select contact_id
+          from contact_list_members
+          where account_id = ${account_id} and mode = ${mode} and list_id = ${filters.list_id})`,
     )
   if (filters.name_prefix !== undefined) found.push(prefixes(sql, { account_id, mode }, filters, expected === 'many'))
   if (filters.created_after !== undefined) found.push(sql`c.created_at > ${filters.created_after}`)
@@ -317,7 +357,11 @@ export async function countPrefix(
   for (const range of prefixRanges(sql, { account_id, mode }, filters)) {
     const [row] = await sql<{ total: number }[]>`
       select count(*) as total
-      from (select 1 from contacts c where c.account_id = ${account_id} and c.mode = ${mode} and ${range} limit ${most}) found`
+      from (
+        select 1
+        from contacts c
+        where c.account_id = ${account_id} and c.mode = ${mode} and ${range}
+        limit ${most}) found`
     counts.push(row!.total)
   }
   return Math.max(...counts)
@@ -346,8 +390,11 @@ export async function listContacts(sql: Db, tenant: Tenant, search: Search, page
 export async function idExisted(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   const [row] = await sql<{ known: boolean }[]>`
     select exists (select 1 from contacts where account_id = ${account_id} and mode = ${mode} and id = ${id})
-      or exists (select 1 from contact_lists where account_id = ${account_id} and mode = ${mode} and id = ${id})
-      or exists (select 1 from contact_tombstones where account_id = ${account_id} and mode = ${mode} and id = ${id}) as known`
+      or exists (
+        select 1 from contact_lists where account_id = ${account_id} and mode = ${mode} and id = ${id})
+      or exists (
+        select 1 from contact_tombstones where account_id = ${account_id} and mode = ${mode} and id = ${id})
+        as known`
   return row!.known
 }
 
@@ -374,7 +421,10 @@ export async function defineNames(
       insert into contact_tags (account_id, mode, key, name)
       select ${account_id}, ${mode}, t.key, t.name
       from json_to_recordset(${jsonRows(tags)}::text::json) as t(key text, name text)
-      where not exists (select 1 from contact_tags o where o.account_id = ${account_id} and o.mode = ${mode} and o.key = t.key)
+      where not exists (
+        select 1
+        from contact_tags o
+        where o.account_id = ${account_id} and o.mode = ${mode} and o.key = t.key)
       order by t.key on conflict on constraint contact_tags_pkey do nothing`
   }
   if (attributes.length > 0) {
@@ -382,7 +432,10 @@ export async function defineNames(
       insert into contact_attributes (account_id, mode, key, type, created_at)
       select ${account_id}, ${mode}, t.key, t.type, ${at}
       from json_to_recordset(${jsonRows(attributes)}::text::json) as t(key text, type text)
-      where not exists (select 1 from contact_attributes o where o.account_id = ${account_id} and o.mode = ${mode} and o.key = t.key)
+      where not exists (
+        select 1
+        from contact_attributes o
+        where o.account_id = ${account_id} and o.mode = ${mode} and o.key = t.key)
       order by t.key on conflict on constraint contact_attributes_pkey do nothing`
   }
 }
@@ -401,8 +454,13 @@ export async function listTags(
   return await sql<TagRow[]>`
     select t.name, sum(c.delta)::bigint as contacts_count
     from contact_tags t
-    join contact_counters c on c.account_id = t.account_id and c.mode = t.mode and c.kind = 'tag' and c.key = t.key
-    where t.account_id = ${account_id} and t.mode = ${mode} ${after === undefined ? sql`` : sql`and t.key > ${after}`}
+    join contact_counters c on c.account_id = t.account_id
+      and c.mode = t.mode
+      and c.kind = 'tag'
+      and c.key = t.key
+    where t.account_id = ${account_id}
+      and t.mode = ${mode}
+      ${after === undefined ? sql`` : sql`and t.key > ${after}`}
     group by t.key, t.name having sum(c.delta) > 0
     order by t.key limit ${limit}`
 }
@@ -431,7 +489,9 @@ export async function listAttributes(
         group by name having sum(delta) > 0
       ) by_type
     ) n on true
-    where a.account_id = ${account_id} and a.mode = ${mode} ${after === undefined ? sql`` : sql`and a.key > ${after}`}
+    where a.account_id = ${account_id}
+      and a.mode = ${mode}
+      ${after === undefined ? sql`` : sql`and a.key > ${after}`}
     order by a.key limit ${limit}`
 }
 
@@ -460,20 +520,28 @@ export async function countLabelled(
   const fits = match === 'any' ? sql`c.labels && ${[...labels]}::text[]` : sql`c.labels @> ${[...labels]}::text[]`
   const [row] = await sql<{ count: number }[]>`
     select count(*) as count
-    from (select from contacts c where c.account_id = ${account_id} and c.mode = ${mode} and ${fits} limit ${most}) n`
+    from (
+      select
+      from contacts c
+      where c.account_id = ${account_id} and c.mode = ${mode} and ${fits}
+      limit ${most}) n`
   return row!.count
 }
 
 export async function tagExists(sql: Db, { account_id, mode }: Tenant, key: string): Promise<boolean> {
   return (
-    (await sql`select 1 from contact_tags where account_id = ${account_id} and mode = ${mode} and key = ${key}`)
-      .length > 0
+    (
+      await sql`
+      select 1 from contact_tags where account_id = ${account_id} and mode = ${mode} and key = ${key}`
+    ).length > 0
   )
 }
 
 export async function attributeExists(sql: Db, { account_id, mode }: Tenant, key: string): Promise<boolean> {
   return (
-    (await sql`select 1 from contact_attributes where account_id = ${account_id} and mode = ${mode} and key = ${key}`)
-      .length > 0
+    (
+      await sql`
+      select 1 from contact_attributes where account_id = ${account_id} and mode = ${mode} and key = ${key}`
+    ).length > 0
   )
 }

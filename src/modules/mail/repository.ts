@@ -64,7 +64,9 @@ export async function recordEmailAttempt(
   done: { id: number; error: string | null; sent_at: string | null; next_run_at: string | null },
 ): Promise<void> {
   await sql`
-    update emails set attempts = attempts + 1, error = ${done.error}, sent_at = ${done.sent_at} where id = ${done.id}`
+    update emails
+    set attempts = attempts + 1, error = ${done.error}, sent_at = ${done.sent_at}
+    where id = ${done.id}`
   if (done.next_run_at === null) await sql`delete from email_queue where email_id = ${done.id}`
   else
     await sql`
@@ -96,5 +98,7 @@ export async function listEmails(sql: Db, page: Page): Promise<EmailRow[]> {
   return await sql<EmailRow[]>`
     select ${sql(shown)}, exists (select from email_queue q where q.email_id = emails.id) as queued
     from emails
-    where id < ${page.starting_after ?? '9223372036854775807'}::bigint order by id desc limit ${page.limit + 1}`
+    where id < ${page.starting_after ?? '9223372036854775807'}::bigint
+    order by id desc
+    limit ${page.limit + 1}`
 }

@@ -38,9 +38,12 @@ export type NewMedia = Pick<
 export async function insertMedia(tx: Db, rows: readonly NewMedia[]): Promise<void> {
   if (rows.length === 0) return
   await tx`
-    insert into media_files (account_id, mode, id, channel_id, message_id, kind, filename, status, reference, next_run_at, created_at)
-    select account_id, mode, id, channel_id, message_id, kind, filename, 'waiting', reference, created_at, created_at
-    from json_to_recordset(${jsonRows(rows)}::text::json) as t(account_id text, mode text, id text, channel_id text, message_id text, kind text, filename text, reference json, created_at timestamptz)`
+    insert into media_files (account_id, mode, id, channel_id, message_id, kind, filename, status, reference,
+      next_run_at, created_at)
+    select account_id, mode, id, channel_id, message_id, kind, filename, 'waiting', reference, created_at,
+      created_at
+    from json_to_recordset(${jsonRows(rows)}::text::json) as t(account_id text, mode text, id text,
+      channel_id text, message_id text, kind text, filename text, reference json, created_at timestamptz)`
 }
 
 /** By ID only: its URL is signed and contains no tenant. */
@@ -71,13 +74,19 @@ export async function claimMedia(sql: Db, claim: Claim): Promise<InboundMediaRow
   return await sql<InboundMediaRow[]>`
     with recursive busy as (
       select account_id, channel_id, count(*) as files
-      from json_to_recordset(${jsonRows(claim.busy.map(({ account_id, channel_id }) => ({ account_id, channel_id })))}::text::json) as t(account_id text, channel_id text)
+      from json_to_recordset(${jsonRows(claim.busy.map(({ account_id, channel_id }) => ({ account_id, channel_id })))}::text::json) as t(account_id text,
+        channel_id text)
       group by account_id, channel_id
     ),
     channels_waiting as (
       (select channel_id from media_files where status = 'waiting' order by channel_id limit 1)
       union all
-      select (select f.channel_id from media_files f where f.status = 'waiting' and f.channel_id > w.channel_id order by f.channel_id limit 1)
+      select (
+        select f.channel_id
+        from media_files f
+        where f.status = 'waiting' and f.channel_id > w.channel_id
+        order by f.channel_id
+        limit 1)
       from channels_waiting w
       where w.channel_id is not null
     ),
@@ -93,7 +102,8 @@ export async function claimMedia(sql: Db, claim: Claim): Promise<InboundMediaRow
             or f.claimed_until < ${claim.now}
             or (
               f.process_id <> ${claim.process_id}
-              and not exists (select from processes p where p.id = f.process_id and p.heartbeat_at > ${claim.silent_since})
+              and not exists (
+                select from processes p where p.id = f.process_id and p.heartbeat_at > ${claim.silent_since})
             )
           )
         order by f.next_run_at, f.id
@@ -101,19 +111,24 @@ export async function claimMedia(sql: Db, claim: Claim): Promise<InboundMediaRow
       ) d
     ),
     of_channels as (
-      select d.*, row_number() over (partition by d.account_id order by d.place, d.next_run_at, d.id) as turn from due d
-      where d.place + coalesce((select sum(b.files) from busy b where b.channel_id = d.channel_id), 0) <= ${claim.channel_rows_max}
+      select d.*, row_number() over (partition by d.account_id order by d.place, d.next_run_at, d.id) as turn
+      from due d
+      where d.place + coalesce((
+        select sum(b.files) from busy b where b.channel_id = d.channel_id), 0) <= ${claim.channel_rows_max}
     ),
     chosen as (
       select c.id, c.claimed_until from of_channels c
-      where c.turn + coalesce((select sum(b.files) from busy b where b.account_id = c.account_id), 0) <= ${claim.account_rows_max}
+      where c.turn + coalesce((
+        select sum(b.files) from busy b where b.account_id = c.account_id), 0) <= ${claim.account_rows_max}
       order by c.turn, c.next_run_at, c.id limit ${claim.rows_max}
     ),
     taken as (
       select f.id from media_files f join chosen c on c.id = f.id
-      where f.status = 'waiting' and f.claimed_until is not distinct from c.claimed_until for update of f skip locked
+      where f.status = 'waiting' and f.claimed_until is not distinct from c.claimed_until
+      for update of f skip locked
     )
-    update media_files f set process_id = ${claim.process_id}, claimed_until = ${claim.until}, attempts = f.attempts + 1
+    update media_files f
+    set process_id = ${claim.process_id}, claimed_until = ${claim.until}, attempts = f.attempts + 1
     from taken where f.id = taken.id
     returning f.*`
 }
@@ -139,8 +154,11 @@ export async function completeMedia(
   const copy = 'store' in outcome ? outcome : null
   const failure = 'store' in outcome ? null : outcome.failure
   const rows = await sql`
-    update media_files set status = ${copy === null ? 'failed' : 'copied'}, reference = null, process_id = null, claimed_until = null,
-      failure = ${failure}, store = ${copy?.store ?? null}, bucket = ${copy?.bucket ?? null}, content_type = ${copy?.content_type ?? null}, bytes = ${copy?.bytes ?? null}
+    update media_files
+    set status = ${copy === null ? 'failed' : 'copied'}, reference = null, process_id = null,
+      claimed_until = null, failure = ${failure}, store = ${copy?.store ?? null},
+      bucket = ${copy?.bucket ?? null}, content_type = ${copy?.content_type ?? null},
+      bytes = ${copy?.bytes ?? null}
     where id = ${id} and status = 'waiting' and process_id = ${process_id}
     returning id`
   return rows.length > 0
@@ -155,7 +173,9 @@ export async function postponeMedia(
   counts: boolean,
 ): Promise<void> {
   await sql`
-    update media_files set next_run_at = ${next_run_at}, process_id = null, claimed_until = null, attempts = attempts - ${counts ? 0 : 1}
+    update media_files
+    set next_run_at = ${next_run_at}, process_id = null, claimed_until = null,
+      attempts = attempts - ${counts ? 0 : 1}
     where id = ${id} and status = 'waiting' and process_id = ${process_id}`
 }
 
@@ -167,8 +187,10 @@ export type NewUpload = Pick<
 export async function insertUpload(sql: Db, upload: NewUpload): Promise<void> {
   const { account_id, mode, id, kind, filename, store, bucket, created_at } = upload
   await sql`
-    insert into media_files (account_id, mode, id, kind, filename, status, store, bucket, next_run_at, created_at)
-    values (${account_id}, ${mode}, ${id}, ${kind}, ${filename}, 'uploading', ${store}, ${bucket}, ${created_at}, ${created_at})`
+    insert into media_files (account_id, mode, id, kind, filename, status, store, bucket, next_run_at,
+      created_at)
+    values (${account_id}, ${mode}, ${id}, ${kind}, ${filename}, 'uploading', ${store}, ${bucket},
+      ${created_at}, ${created_at})`
 }
 
 /** False if it was removed meanwhile. */
@@ -199,7 +221,9 @@ export const listAbandonedUploads = async (
   rows_max: number,
 ): Promise<OldMedia[]> =>
   await sql<OldMedia[]>`
-    select id, store, bucket, created_at from media_files where status = 'uploading' and created_at < ${before} and next_run_at <= ${now}
+    select id, store, bucket, created_at
+    from media_files
+    where status = 'uploading' and created_at < ${before} and next_run_at <= ${now}
     order by created_at limit ${rows_max}`
 
 export type OldMedia = Pick<MediaRow, 'id' | 'store' | 'bucket' | 'created_at'>
@@ -207,11 +231,14 @@ export type OldMedia = Pick<MediaRow, 'id' | 'store' | 'bucket' | 'created_at'>
 /** From before this time, without those whose deletion is deferred. */
 export const listOldMedia = async (sql: Db, before: string, now: string, rows_max: number): Promise<OldMedia[]> =>
   await sql<OldMedia[]>`
-    select id, store, bucket, created_at from media_files where created_at < ${before} and status <> 'uploading' and (store is null or next_run_at <= ${now})
+    select id, store, bucket, created_at
+    from media_files
+    where created_at < ${before} and status <> 'uploading' and (store is null or next_run_at <= ${now})
     order by created_at limit ${rows_max}`
 
 export async function deferRemoval(sql: Db, ids: readonly string[], until: string): Promise<void> {
-  await sql`update media_files set next_run_at = ${until} where id = any(${[...ids]}::text[]) and store is not null`
+  await sql`
+    update media_files set next_run_at = ${until} where id = any(${[...ids]}::text[]) and store is not null`
 }
 
 /** Still stored, by storage. */
@@ -220,7 +247,11 @@ export const countMediaBefore = async (
   before: string,
 ): Promise<{ store: 'folder' | 's3'; bucket: string | null; files: number }[]> =>
   await sql<{ store: 'folder' | 's3'; bucket: string | null; files: number }[]>`
-    select store, bucket, count(*)::integer as files from media_files where created_at < ${before} and status = 'copied' group by store, bucket order by store, bucket`
+    select store, bucket, count(*)::integer as files
+    from media_files
+    where created_at < ${before} and status = 'copied'
+    group by store, bucket
+    order by store, bucket`
 
 export async function deleteMedia(sql: Db, ids: readonly string[]): Promise<void> {
   await sql`delete from media_files where id = any(${[...ids]}::text[])`

@@ -35,7 +35,10 @@ export async function lockCustomers(sql: Db, customer_keys: readonly string[]): 
   if (customer_keys.length === 0) return
   await sql`
     select pg_advisory_xact_lock(number)
-    from (select distinct hashtextextended('customer ' || key, 0) as number from unnest(${customer_keys as string[]}::text[]) k(key) order by number) n`
+    from (
+      select distinct hashtextextended('customer ' || key, 0) as number
+      from unnest(${customer_keys as string[]}::text[]) k(key)
+      order by number) n`
 }
 
 /** Resolves to the number inserted: another transaction may have inserted others. */
@@ -45,20 +48,28 @@ export async function insertReceipts(sql: Db, rows: readonly NewReceipt[]): Prom
   // free text may contain any character, so it cannot use text_column
   const texts = (of: (row: NewReceipt) => string | null) => rows.map(of)
   const result = await sql`
-    insert into automation_events (account_id, mode, id, source_id, type, event_id, once_key, freed_once_key, origin, status, reason, contact_id, customer, consent, data, occurred_at,
-      created_at)
-    select account_id, mode, id, source_id, type, event_id, once_key, freed_once_key, origin, status, reason, contact_id, customer::json, consent::json, data::json, occurred_at::timestamptz,
-      created_at::timestamptz
+    insert into automation_events (account_id, mode, id, source_id, type, event_id, once_key, freed_once_key,
+      origin, status, reason, contact_id, customer, consent, data, occurred_at, created_at)
+    select account_id, mode, id, source_id, type, event_id, once_key, freed_once_key, origin, status, reason,
+      contact_id, customer::json, consent::json, data::json, occurred_at::timestamptz, created_at::timestamptz
     from (
-      select unnest(text_column(${column((row) => row.account_id)})) as account_id, unnest(text_column(${column((row) => row.mode)})) as mode,
-        unnest(text_column(${column((row) => row.id)})) as id, unnest(text_column(${column((row) => row.source_id)})) as source_id,
-        unnest(${texts((row) => row.type)}::text[]) as type, unnest(${texts((row) => row.event_id)}::text[]) as event_id,
-        unnest(${texts((row) => row.once_key)}::text[]) as once_key, unnest(${texts((row) => row.freed_once_key)}::text[]) as freed_once_key,
+      select unnest(text_column(${column((row) => row.account_id)})) as account_id,
+        unnest(text_column(${column((row) => row.mode)})) as mode,
+        unnest(text_column(${column((row) => row.id)})) as id,
+        unnest(text_column(${column((row) => row.source_id)})) as source_id,
+        unnest(${texts((row) => row.type)}::text[]) as type,
+        unnest(${texts((row) => row.event_id)}::text[]) as event_id,
+        unnest(${texts((row) => row.once_key)}::text[]) as once_key,
+        unnest(${texts((row) => row.freed_once_key)}::text[]) as freed_once_key,
         unnest(text_column(${column((row) => row.origin)})) as origin,
-        unnest(text_column(${column((row) => row.status)})) as status, unnest(text_column(${column((row) => row.reason)})) as reason,
-        unnest(text_column(${column((row) => row.contact_id)})) as contact_id, unnest(text_column(${column((row) => JSON.stringify(row.customer))})) as customer,
-        unnest(text_column(${column((row) => JSON.stringify(row.consent))})) as consent, unnest(text_column(${column((row) => row.data_json)})) as data,
-        unnest(text_column(${column((row) => row.occurred_at)})) as occurred_at, unnest(text_column(${column((row) => row.created_at)})) as created_at
+        unnest(text_column(${column((row) => row.status)})) as status,
+        unnest(text_column(${column((row) => row.reason)})) as reason,
+        unnest(text_column(${column((row) => row.contact_id)})) as contact_id,
+        unnest(text_column(${column((row) => JSON.stringify(row.customer))})) as customer,
+        unnest(text_column(${column((row) => JSON.stringify(row.consent))})) as consent,
+        unnest(text_column(${column((row) => row.data_json)})) as data,
+        unnest(text_column(${column((row) => row.occurred_at)})) as occurred_at,
+        unnest(text_column(${column((row) => row.created_at)})) as created_at
     ) t
     order by source_id, event_id
     on conflict do nothing`
@@ -74,9 +85,13 @@ export async function findFirstOfStatuses(
 ): Promise<Pick<ReceiptRow, 'customer' | 'consent'> | null> {
   const [row] = await sql<Pick<ReceiptRow, 'customer' | 'consent'>[]>`
     with of_order as materialized (
-      select id, account_id, mode, customer, consent, false as freed from automation_events where source_id = ${source_id} and once_key = any (${once_keys as string[]}::text[])
+      select id, account_id, mode, customer, consent, false as freed
+      from automation_events
+      where source_id = ${source_id} and once_key = any (${once_keys as string[]}::text[])
       union all
-      select id, account_id, mode, customer, consent, true from automation_events where source_id = ${source_id} and freed_once_key = any (${once_keys as string[]}::text[])
+      select id, account_id, mode, customer, consent, true
+      from automation_events
+      where source_id = ${source_id} and freed_once_key = any (${once_keys as string[]}::text[])
     )
     select customer, consent from of_order
     where account_id = ${account_id} and mode = ${mode} and customer::text <> '{}' order by freed, id limit 1`
@@ -120,7 +135,10 @@ export async function findReceiptsOfPerson(
       or regexp_replace(e.customer ->> 'phone', '\\D', '', 'g') = any (${names.phones as string[]}::text[])
       or lower(btrim(e.customer ->> 'email')) = lower(${names.email}::text) ${ofOrders} as is_of_person
     from automation_events e
-    where e.source_id = ${source_id} and e.account_id = ${account_id} and e.mode = ${mode} and e.id < ${before_id}
+    where e.source_id = ${source_id}
+      and e.account_id = ${account_id}
+      and e.mode = ${mode}
+      and e.id < ${before_id}
     order by e.id desc limit ${rows_max}`
   const found = rows.filter(({ is_of_person }) => is_of_person === true)
   return {
@@ -142,12 +160,23 @@ const columns = (sql: Db) =>
 
 /** Excludes receipts of deleted sources, which a periodic job deletes. */
 const stands = (sql: Db, { account_id, mode }: Tenant) =>
-  sql`not exists (select from integration_sources s where s.account_id = ${account_id} and s.mode = ${mode} and s.id = e.source_id and s.deleted_at is not null)`
+  sql`
+    not exists (
+      select
+      from integration_sources s
+      where s.account_id = ${account_id}
+        and s.mode = ${mode}
+        and s.id = e.source_id
+        and s.deleted_at is not null)`
 
 export async function findReceipt(sql: Db, tenant: Tenant, id: string): Promise<ReceiptRow | null> {
-  const [row] = await sql<
-    ReceiptRow[]
-  >`select ${columns(sql)} from automation_events e where e.account_id = ${tenant.account_id} and e.mode = ${tenant.mode} and e.id = ${id} and ${stands(sql, tenant)}`
+  const [row] = await sql<ReceiptRow[]>`
+    select ${columns(sql)}
+    from automation_events e
+    where e.account_id = ${tenant.account_id}
+      and e.mode = ${tenant.mode}
+      and e.id = ${id}
+      and ${stands(sql, tenant)}`
   return row ?? null
 }
 
@@ -159,8 +188,8 @@ export async function findReceipts(sql: Db, ids: readonly string[]): Promise<Rec
 
 /** Existing or deleted. */
 export async function receiptExisted(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
-  const rows =
-    await sql`select 1 from automation_events where account_id = ${account_id} and mode = ${mode} and id = ${id}`
+  const rows = await sql`
+      select 1 from automation_events where account_id = ${account_id} and mode = ${mode} and id = ${id}`
   return rows.length > 0
 }
 
@@ -200,7 +229,10 @@ export async function listReceipts(
       order by ${source === undefined ? sql`` : sql`e.source_id desc, `}e.id desc limit ${page.limit + 1}
     ),
     sized as (
-      select ${columns(sql)}, count(*) over ()::int as found, coalesce(sum(length(e.data::text)) over (order by e.id desc rows between unbounded preceding and 1 preceding), 0)::int as before from e
+      select ${columns(sql)}, count(*) over ()::int as found,
+        coalesce(sum(length(e.data::text)) over (order by e.id desc rows between unbounded preceding and 1 preceding),
+        0)::int as before
+      from e
     )
     select * from sized where before = 0 or before <= ${pageCharactersMax} order by id desc`
   const rows = found.slice(0, page.limit).map(({ found: _found, before: _before, ...row }): ReceiptRow => row)

@@ -16,8 +16,10 @@ export type NewRedaction = Omit<RedactionRow, 'before_id'> & { readonly created_
 /** In the transaction of its receipt, so that an answered request cannot be lost. */
 export async function insertRedaction(sql: Db, row: NewRedaction): Promise<void> {
   await sql`
-    insert into integration_redactions (account_id, mode, id, source_id, external_id, phone, email, order_ids, created_at)
-    values (${row.account_id}, ${row.mode}, ${row.id}, ${row.source_id}, ${row.external_id}, ${row.phone}, ${row.email}, ${row.order_ids as string[]}::text[], ${row.created_at})
+    insert into integration_redactions (account_id, mode, id, source_id, external_id, phone, email, order_ids,
+      created_at)
+    values (${row.account_id}, ${row.mode}, ${row.id}, ${row.source_id}, ${row.external_id}, ${row.phone},
+      ${row.email}, ${row.order_ids as string[]}::text[], ${row.created_at})
     on conflict do nothing`
 }
 
@@ -25,19 +27,25 @@ export async function insertRedaction(sql: Db, row: NewRedaction): Promise<void>
 export async function listRedactions(sql: Db, but: readonly string[], rows_max: number): Promise<RedactionRow[]> {
   return await sql<RedactionRow[]>`
     select * from (
-      select distinct on (account_id) account_id, mode, id, source_id, external_id, phone, email, order_ids, before_id from integration_redactions
+      select distinct on (account_id) account_id, mode, id, source_id, external_id, phone, email, order_ids,
+        before_id
+      from integration_redactions
       where id <> all (${but as string[]}::text[]) order by account_id, id
     ) first order by id limit ${rows_max}`
 }
 
 export async function moveRedaction(sql: Db, row: RedactionRow, before_id: string): Promise<void> {
   const { account_id, mode } = tenantOf(row)
-  await sql`update integration_redactions set before_id = ${before_id} where account_id = ${account_id} and mode = ${mode} and id = ${row.id}`
+  await sql`
+    update integration_redactions
+    set before_id = ${before_id}
+    where account_id = ${account_id} and mode = ${mode} and id = ${row.id}`
 }
 
 export async function deleteRedaction(sql: Db, row: RedactionRow): Promise<void> {
   const { account_id, mode } = tenantOf(row)
-  await sql`delete from integration_redactions where account_id = ${account_id} and mode = ${mode} and id = ${row.id}`
+  await sql`
+    delete from integration_redactions where account_id = ${account_id} and mode = ${mode} and id = ${row.id}`
 }
 
 /** null without one. */

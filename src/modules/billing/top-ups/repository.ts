@@ -17,7 +17,8 @@ export interface TopUpRow {
 export async function insertTopUp(sql: Db, row: TopUpRow): Promise<void> {
   await sql`
     insert into top_ups (account_id, id, amount_micros, status, checkout_id, url, user_id, created_at)
-    values (${row.account_id}, ${row.id}, ${row.amount_micros}, ${row.status}, ${row.checkout_id}, ${row.url}, ${row.user_id}, ${row.created_at})`
+    values (${row.account_id}, ${row.id}, ${row.amount_micros}, ${row.status}, ${row.checkout_id}, ${row.url},
+      ${row.user_id}, ${row.created_at})`
 }
 
 /** Newest first, one more than the page limit. */
@@ -25,7 +26,8 @@ export async function listTopUps(sql: Db, account_id: string, page: Page): Promi
   return await sql<TopUpRow[]>`
     select account_id, id, amount_micros, status, checkout_id, url, user_id, created_at
     from top_ups
-    where account_id = ${account_id} ${page.starting_after === undefined ? sql`` : sql`and id < ${page.starting_after}`}
+    where account_id = ${account_id}
+      ${page.starting_after === undefined ? sql`` : sql`and id < ${page.starting_after}`}
     order by id desc
     limit ${page.limit + 1}`
 }
@@ -45,5 +47,8 @@ export async function lockTopUp(tx: Db, checkout_id: string): Promise<TopUpRow |
 }
 
 export async function updateTopUpStatus(tx: Db, row: TopUpRow, status: TopUpStatus, at: string): Promise<void> {
-  await tx`update top_ups set status = ${status}, ended_at = ${at} where account_id = ${row.account_id} and id = ${row.id}`
+  await tx`
+    update top_ups
+    set status = ${status}, ended_at = ${at}
+    where account_id = ${row.account_id} and id = ${row.id}`
 }

@@ -24,7 +24,11 @@ export async function countNewContacts(
   const [row] = await tx<{ count: number }[]>`
     with reached as materialized (${reached})
     select count(*)::int as count
-    from (select from (${audience}) a where a.skip_reason is null and not exists (select from reached r where r."to" = a."to") limit ${most}) n`
+    from (
+      select
+      from (${audience}) a
+      where a.skip_reason is null and not exists (select from reached r where r."to" = a."to")
+      limit ${most}) n`
   return row!.count
 }
 
@@ -40,7 +44,11 @@ export async function countNewPending(
     select count(*)::int as count
     from (
       select from campaign_recipients c
-      where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending' and message_id is null
+      where account_id = ${account_id}
+        and mode = ${mode}
+        and campaign_id = ${id}
+        and status = 'pending'
+        and message_id is null
         and not exists (select from reached r where r."to" = c."to") limit ${most}
     ) n`
   return row!.count
@@ -63,7 +71,8 @@ export interface Counted {
 export async function countContacts(tx: Transaction, audience: Fragment, own_timezones: boolean): Promise<Counted[]> {
   await tx`select set_config('plan_cache_mode', 'force_custom_plan', true)`
   return await tx<Counted[]>`
-    select skip_reason, ${own_timezones ? tx`coalesce(timezone, '')` : tx`''`} as timezone, false as submitted, count(*)::int as count
+    select skip_reason, ${own_timezones ? tx`coalesce(timezone, '')` : tx`''`} as timezone,
+      false as submitted, count(*)::int as count
     from (${audience}) a group by 1, 2 order by 1, 2`
 }
 
@@ -84,8 +93,11 @@ type CampaignKey = Tenant & { readonly id: string }
 
 export async function countPending(tx: Transaction, { account_id, mode, id }: CampaignKey): Promise<Counted[]> {
   return await tx<Counted[]>`
-    select null as skip_reason, timezone, message_id is not null as submitted, count(*)::int as count from campaign_recipients
-    where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending' group by 2, 3 order by 2, 3`
+    select null as skip_reason, timezone, message_id is not null as submitted, count(*)::int as count
+    from campaign_recipients
+    where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending'
+    group by 2, 3
+    order by 2, 3`
 }
 
 export type PendingRow = Candidate & { readonly n: number }
@@ -97,6 +109,14 @@ export async function listPending(
   limit: number,
 ): Promise<PendingRow[]> {
   return await tx<PendingRow[]>`
-    select n, contact_id, "to", address, name, first_name, last_name, variables, timezone, skip_reason, message_id is not null as submitted from campaign_recipients
-    where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending' and n > ${after} order by n limit ${limit}`
+    select n, contact_id, "to", address, name, first_name, last_name, variables, timezone, skip_reason,
+      message_id is not null as submitted
+    from campaign_recipients
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and campaign_id = ${id}
+      and status = 'pending'
+      and n > ${after}
+    order by n
+    limit ${limit}`
 }

@@ -16,20 +16,24 @@ export async function listUnheld(
   if (providers.length === 0) return []
   return await sql<ChannelRow[]>`
     select c.* from channels c
-    where c.provider = any(${[...providers]}::text[]) and c.status = 'active' and c.deleted_at is null and c.id > ${after}
+    where c.provider = any(${[...providers]}::text[])
+      and c.status = 'active'
+      and c.deleted_at is null
+      and c.id > ${after}
       and not exists (select from channel_sessions s where s.channel_id = c.id and ${isHeld(sql, at)})
     order by c.id limit ${rows_max}`
 }
 
 export async function isSessionHeld(sql: Db, channel_id: string, at: string): Promise<boolean> {
-  const rows = await sql`select 1 from channel_sessions s where s.channel_id = ${channel_id} and ${isHeld(sql, at)}`
+  const rows = await sql`
+    select 1 from channel_sessions s where s.channel_id = ${channel_id} and ${isHeld(sql, at)}`
   return rows.length > 0
 }
 
 /** Reported as open under a valid lease. */
 export async function isSessionOpen(sql: Db, channel_id: string, at: string): Promise<boolean> {
-  const rows =
-    await sql`select 1 from channel_sessions s where s.channel_id = ${channel_id} and s.is_open and ${isHeld(sql, at)}`
+  const rows = await sql`
+      select 1 from channel_sessions s where s.channel_id = ${channel_id} and s.is_open and ${isHeld(sql, at)}`
   return rows.length > 0
 }
 
@@ -40,7 +44,10 @@ export async function writeOpen(
   process_id: string,
 ): Promise<void> {
   if (channel_ids.length === 0) return
-  await sql`update channel_sessions set is_open = ${is_open} where channel_id = any(${[...channel_ids]}::text[]) and process_id = ${process_id}`
+  await sql`
+    update channel_sessions
+    set is_open = ${is_open}
+    where channel_id = any(${[...channel_ids]}::text[]) and process_id = ${process_id}`
 }
 
 /** `workers`: processes with a heartbeat since `alive_since`. */
@@ -51,7 +58,9 @@ export async function countSessions(
 ): Promise<{ held: number; workers: number }> {
   const [row] = await sql<{ held: number; workers: number }[]>`
     select (select count(*) from channel_sessions s where ${isHeld(sql, at)}) as held,
-      (select count(*) from processes where heartbeat_at > ${alive_since} and 'worker' = any(roles)) as workers`
+      (
+        select count(*) from processes where heartbeat_at > ${alive_since} and 'worker' = any(roles))
+        as workers`
   return row!
 }
 
@@ -69,9 +78,12 @@ export async function leaseSessions(
   if (channel_ids.length === 0) return new Set()
   const rows = await sql<{ channel_id: string }[]>`
     insert into channel_sessions as s (channel_id, process_id, lease_until)
-    select channel_id, ${process_id}, ${lease_until} from unnest(${channel_ids.toSorted()}::text[]) as c(channel_id)
-    on conflict (channel_id) do update set process_id = excluded.process_id, lease_until = excluded.lease_until,
-        is_open = s.is_open and s.process_id = excluded.process_id and s.channel_id <> all(${[...taken]}::text[])
+    select channel_id, ${process_id}, ${lease_until}
+    from unnest(${channel_ids.toSorted()}::text[]) as c(channel_id)
+    on conflict (channel_id) do update
+      set process_id = excluded.process_id, lease_until = excluded.lease_until, is_open = s.is_open
+      and s.process_id = excluded.process_id
+      and s.channel_id <> all(${[...taken]}::text[])
       where s.process_id = excluded.process_id or not (${isHeld(sql, at)})
     returning channel_id`
   return new Set(rows.map(({ channel_id }) => channel_id))
@@ -79,12 +91,15 @@ export async function leaseSessions(
 
 export async function listActive(sql: Db, channel_ids: readonly string[]): Promise<ChannelRow[]> {
   if (channel_ids.length === 0) return []
-  return await sql<
-    ChannelRow[]
-  >`select * from channels where id = any(${[...channel_ids]}::text[]) and status = 'active' and deleted_at is null`
+  return await sql<ChannelRow[]>`
+    select *
+    from channels
+    where id = any(${[...channel_ids]}::text[]) and status = 'active' and deleted_at is null`
 }
 
 export async function releaseSessions(sql: Db, channel_ids: readonly string[], process_id: string): Promise<void> {
   if (channel_ids.length === 0) return
-  await sql`delete from channel_sessions where process_id = ${process_id} and channel_id = any(${[...channel_ids]}::text[])`
+  await sql`
+    delete from channel_sessions
+    where process_id = ${process_id} and channel_id = any(${[...channel_ids]}::text[])`
 }

@@ -19,7 +19,8 @@ export const listTemplates = async (
 ): Promise<TemplateRow[]> =>
   await sql<TemplateRow[]>`
     select ${columns(sql)} from channel_templates
-    where account_id = ${account_id} and mode = ${mode} and channel_id = ${channel_id} order by name, language, id`
+    where account_id = ${account_id} and mode = ${mode} and channel_id = ${channel_id}
+    order by name, language, id`
 
 /** In every language. */
 export const findTemplates = async (
@@ -30,7 +31,8 @@ export const findTemplates = async (
 ): Promise<TemplateRow[]> =>
   await sql<TemplateRow[]>`
     select ${columns(sql)} from channel_templates
-    where account_id = ${account_id} and mode = ${mode} and channel_id = ${channel_id} and name = ${name} order by language, id`
+    where account_id = ${account_id} and mode = ${mode} and channel_id = ${channel_id} and name = ${name}
+    order by language, id`
 
 /** By the provider's ID. Resolves to how many changed. */
 export async function upsertTemplates(
@@ -42,16 +44,23 @@ export async function upsertTemplates(
   if (rows.length === 0) return 0
   const result = await tx`
     insert into channel_templates as t
-      (account_id, mode, channel_id, id, provider_id, name, language, category, status, parameter_format, components, rejected_reason, updated_at)
-    select ${account_id}, ${mode}, ${channel_id}, id, provider_id, name, language, category, status, parameter_format, components, rejected_reason, updated_at
-    from json_to_recordset(${jsonRows(rows)}::text::json) as n(id text, provider_id text, name text, language text, category text, status text,
-      parameter_format text, components json, rejected_reason text, updated_at timestamptz)
+      (account_id, mode, channel_id, id, provider_id, name, language, category, status, parameter_format,
+      components, rejected_reason, updated_at)
+    select ${account_id}, ${mode}, ${channel_id}, id, provider_id, name, language, category, status,
+      parameter_format, components, rejected_reason, updated_at
+    from json_to_recordset(${jsonRows(rows)}::text::json) as n(id text, provider_id text, name text,
+      language text, category text, status text, parameter_format text, components json, rejected_reason text,
+      updated_at timestamptz)
     order by provider_id
-    on conflict (channel_id, provider_id) do update set name = excluded.name, language = excluded.language, category = excluded.category,
-      status = excluded.status, parameter_format = excluded.parameter_format, components = excluded.components,
-      rejected_reason = excluded.rejected_reason, updated_at = excluded.updated_at
-    where (t.name, t.language, t.category, t.status, t.parameter_format, t.rejected_reason, t.components::jsonb) is distinct from
-      (excluded.name, excluded.language, excluded.category, excluded.status, excluded.parameter_format, excluded.rejected_reason, excluded.components::jsonb)`
+    on conflict (channel_id, provider_id) do update
+      set name = excluded.name, language = excluded.language, category = excluded.category,
+        status = excluded.status, parameter_format = excluded.parameter_format,
+        components = excluded.components, rejected_reason = excluded.rejected_reason,
+        updated_at = excluded.updated_at
+    where (t.name, t.language, t.category, t.status, t.parameter_format, t.rejected_reason,
+      t.components::jsonb) is distinct from
+      (excluded.name, excluded.language, excluded.category, excluded.status, excluded.parameter_format,
+      excluded.rejected_reason, excluded.components::jsonb)`
   return result.count
 }
 
@@ -64,7 +73,10 @@ export async function deleteTemplatesBut(
 ): Promise<number> {
   const result = await tx`
     delete from channel_templates
-    where account_id = ${account_id} and mode = ${mode} and channel_id = ${channel_id} and provider_id <> all (${[...provider_ids]}::text[])`
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and channel_id = ${channel_id}
+      and provider_id <> all (${[...provider_ids]}::text[])`
   return result.count
 }
 
@@ -77,7 +89,11 @@ export async function deleteTemplatesOfName(
 ): Promise<void> {
   await tx`
     delete from channel_templates
-    where account_id = ${account_id} and mode = ${mode} and channel_id = ${channel_id} and name = ${name} and provider_id <> all (${[...provider_ids]}::text[])`
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and channel_id = ${channel_id}
+      and name = ${name}
+      and provider_id <> all (${[...provider_ids]}::text[])`
 }
 
 /** To store a list read from `began_at` on; false if a later one is already stored or the channel is deleted. */
@@ -111,6 +127,11 @@ export const claimRefreshes = async (sql: Db, at: string, next: string, rows_max
   await sql<ChannelRow[]>`
     update channels set templates_refresh_at = ${next}
     where id in (
-      select id from channels where templates_refresh_at <= ${at} and deleted_at is null order by templates_refresh_at limit ${rows_max} for update skip locked
+      select id
+      from channels
+      where templates_refresh_at <= ${at} and deleted_at is null
+      order by templates_refresh_at
+      limit ${rows_max}
+      for update skip locked
     )
     returning *`

@@ -21,9 +21,11 @@ export interface AuditRow {
 /** Call in the transaction of the change. */
 export async function insertAudit(tx: Db, row: AuditRow): Promise<void> {
   await tx`
-    insert into audit_entries (account_id, id, actor_type, actor_id, impersonator_id, action, object_id, changes, address, request_id, created_at)
-    values (${row.account_id}, ${row.id}, ${row.actor_type}, ${row.actor_id}, ${row.impersonator_id}, ${row.action}, ${row.object_id},
-            ${JSON.stringify(row.changes)}::text::json, ${row.address}, ${row.request_id}, ${row.created_at})`
+    insert into audit_entries (account_id, id, actor_type, actor_id, impersonator_id, action, object_id,
+      changes, address, request_id, created_at)
+    values (${row.account_id}, ${row.id}, ${row.actor_type}, ${row.actor_id}, ${row.impersonator_id},
+      ${row.action}, ${row.object_id}, ${JSON.stringify(row.changes)}::text::json, ${row.address},
+      ${row.request_id}, ${row.created_at})`
 }
 
 export interface AuditFilters {
@@ -38,7 +40,8 @@ export interface AuditFilters {
 export async function listAudit(sql: Db, account_id: string, filters: AuditFilters, page: Page): Promise<AuditRow[]> {
   const { actor, object_id, created_after, created_before } = filters
   return await sql<AuditRow[]>`
-    select account_id, id, actor_type, actor_id, impersonator_id, action, object_id, changes, address, request_id, created_at
+    select account_id, id, actor_type, actor_id, impersonator_id, action, object_id, changes, address,
+      request_id, created_at
     from audit_entries
     where account_id = ${account_id}
       ${page.starting_after === undefined ? sql`` : sql`and id < ${page.starting_after}`}
@@ -58,6 +61,8 @@ export async function auditExists(sql: Db, account_id: string, id: string): Prom
 /** Resolves to their number. */
 export async function forgetAudit(sql: Db, older_than: string, rows_max: number): Promise<number> {
   const { count } = await sql`
-    delete from audit_entries where ctid = any (array(select ctid from audit_entries where created_at < ${older_than} order by created_at limit ${rows_max}))`
+    delete from audit_entries
+    where ctid = any (array(
+      select ctid from audit_entries where created_at < ${older_than} order by created_at limit ${rows_max}))`
   return count
 }

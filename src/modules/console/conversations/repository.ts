@@ -36,20 +36,30 @@ export async function arrive(tx: Db, arrived: readonly Arrived[]): Promise<void>
   await tx`
     with arrived as materialized (
       select * from json_to_recordset(${jsonRows(arrived)}::text::json)
-        as t(account_id text, mode text, channel_id text, identifier text, contact_id text, message_id text, window_expires_at timestamptz, at timestamptz)
+        as t(account_id text, mode text, channel_id text, identifier text, contact_id text, message_id text,
+        window_expires_at timestamptz, at timestamptz)
     ), moved as (
-      insert into conversations as c (account_id, mode, id, channel_id, identifier, contact_id, status, read, window_expires_at, last_message_at, last_message_id)
-      select account_id, mode, 'cnv_' || substr(min(message_id), 5), channel_id, identifier, (array_agg(contact_id order by message_id desc))[1], 'open', false,
-        max(window_expires_at), max(at), max(message_id)
-      from arrived group by account_id, mode, channel_id, identifier order by account_id, mode, channel_id, identifier
+      insert into conversations as c (account_id, mode, id, channel_id, identifier, contact_id, status, read,
+        window_expires_at, last_message_at, last_message_id)
+      select account_id, mode, 'cnv_' || substr(min(message_id), 5), channel_id, identifier,
+        (array_agg(contact_id order by message_id desc))[1], 'open', false, max(window_expires_at), max(at),
+        max(message_id)
+      from arrived
+      group by account_id, mode, channel_id, identifier
+      order by account_id, mode, channel_id, identifier
       on conflict (account_id, mode, channel_id, identifier) do update set
-        contact_id = coalesce(excluded.contact_id, c.contact_id), status = 'open', read = false, window_expires_at = greatest(c.window_expires_at, excluded.window_expires_at),
-        last_message_at = greatest(c.last_message_at, excluded.last_message_at), last_message_id = greatest(c.last_message_id, excluded.last_message_id)
+        contact_id = coalesce(excluded.contact_id, c.contact_id), status = 'open', read = false,
+        window_expires_at = greatest(c.window_expires_at, excluded.window_expires_at),
+        last_message_at = greatest(c.last_message_at, excluded.last_message_at),
+        last_message_id = greatest(c.last_message_id, excluded.last_message_id)
       returning account_id, mode, id, channel_id, identifier
     )
     insert into conversation_messages (account_id, mode, conversation_id, message_id)
     select m.account_id, m.mode, m.id, a.message_id from arrived a
-    join moved m on m.account_id = a.account_id and m.mode = a.mode and m.channel_id = a.channel_id and m.identifier = a.identifier`
+    join moved m on m.account_id = a.account_id
+      and m.mode = a.mode
+      and m.channel_id = a.channel_id
+      and m.identifier = a.identifier`
 }
 
 export async function findConversation(
@@ -57,9 +67,10 @@ export async function findConversation(
   { account_id, mode }: Tenant,
   id: string,
 ): Promise<ConversationRow | null> {
-  const [row] = await sql<
-    ConversationRow[]
-  >`select ${columns(sql)} from conversations where account_id = ${account_id} and mode = ${mode} and id = ${id}`
+  const [row] = await sql<ConversationRow[]>`
+    select ${columns(sql)}
+    from conversations
+    where account_id = ${account_id} and mode = ${mode} and id = ${id}`
   return row ?? null
 }
 
@@ -117,7 +128,10 @@ export async function listArrived(
 ): Promise<string[]> {
   const rows = await sql<{ message_id: string }[]>`
     select message_id from conversation_messages
-    where account_id = ${account_id} and mode = ${mode} and conversation_id = ${id} ${starting_after === undefined ? sql`` : sql`and message_id < ${starting_after}`}
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and conversation_id = ${id}
+      ${starting_after === undefined ? sql`` : sql`and message_id < ${starting_after}`}
     order by message_id desc limit ${limit + 1}`
   return rows.map(({ message_id }) => message_id)
 }
@@ -139,15 +153,22 @@ export async function forgetContact(
   tx: Db,
   { account_id, mode, contact_id }: Tenant & { readonly contact_id: string },
 ): Promise<void> {
-  await tx`update conversations set contact_id = null where account_id = ${account_id} and mode = ${mode} and contact_id = ${contact_id}`
+  await tx`
+    update conversations
+    set contact_id = null
+    where account_id = ${account_id} and mode = ${mode} and contact_id = ${contact_id}`
 }
 
 /** Those whose last message is deleted; resolves to the number of rows. */
 export async function forgetConversations(sql: Db, rows_max: number): Promise<number> {
   const messages = await sql`
-    delete from conversation_messages where ctid = any (array(select ctid from conversation_messages where message_id < ${keptFrom(sql)} limit ${rows_max}))`
+    delete from conversation_messages
+    where ctid = any (array(
+      select ctid from conversation_messages where message_id < ${keptFrom(sql)} limit ${rows_max}))`
   const ended = await sql`
-    delete from conversations where ctid = any (array(select ctid from conversations where last_message_id < ${keptFrom(sql)} limit ${rows_max}))
+    delete from conversations
+    where ctid = any (array(
+      select ctid from conversations where last_message_id < ${keptFrom(sql)} limit ${rows_max}))
       and last_message_id < ${keptFrom(sql)}`
   return Math.max(messages.count, ended.count)
 }

@@ -46,7 +46,8 @@ export async function lockUserByEmail(tx: Db, email: string): Promise<UserRow | 
 /** Newest first, one more than the page limit. */
 export async function listUsers(sql: Db, page: Page): Promise<UserRow[]> {
   return await sql<UserRow[]>`
-    select ${columns(sql)} from users ${page.starting_after === undefined ? sql`` : sql`where id < ${page.starting_after}`}
+    select ${columns(sql)}
+    from users ${page.starting_after === undefined ? sql`` : sql`where id < ${page.starting_after}`}
     order by id desc limit ${page.limit + 1}`
 }
 
@@ -57,7 +58,10 @@ export async function lockUser(tx: Db, id: string): Promise<UserRow | null> {
 }
 
 export async function updateUser(sql: Db, row: UserRow): Promise<void> {
-  await sql`update users set email = ${row.email}, name = ${row.name}, password_hash = ${row.password_hash} where id = ${row.id}`
+  await sql`
+    update users
+    set email = ${row.email}, name = ${row.name}, password_hash = ${row.password_hash}
+    where id = ${row.id}`
 }
 
 /** Unless the password was changed meanwhile. */
@@ -80,20 +84,28 @@ export interface MembershipRow {
 }
 
 export async function insertMembership(sql: Db, row: MembershipRow, at: string): Promise<void> {
-  await sql`insert into memberships (account_id, user_id, role, created_at) values (${row.account_id}, ${row.user_id}, ${row.role}, ${at})`
+  await sql`
+    insert into memberships (account_id, user_id, role, created_at)
+    values (${row.account_id}, ${row.user_id}, ${row.role}, ${at})`
 }
 
 /** In all accounts. */
 export async function membershipsOf(sql: Db, user_ids: readonly string[]): Promise<MembershipRow[]> {
-  return await sql<
-    MembershipRow[]
-  >`select account_id, user_id, role from memberships where user_id = any (${user_ids as string[]}) order by account_id`
+  return await sql<MembershipRow[]>`
+    select account_id, user_id, role
+    from memberships
+    where user_id = any (${user_ids as string[]})
+    order by account_id`
 }
 
 /** The longest-standing owner; null if there is none. */
 export async function firstOwner(sql: Db, account_id: string): Promise<`usr_${string}` | null> {
   const [row] = await sql<{ user_id: `usr_${string}` }[]>`
-    select user_id from memberships where account_id = ${account_id} and role = 'owner' order by created_at, user_id limit 1`
+    select user_id
+    from memberships
+    where account_id = ${account_id} and role = 'owner'
+    order by created_at, user_id
+    limit 1`
   return row?.user_id ?? null
 }
 
@@ -126,9 +138,8 @@ export async function userOfToken(
   token_hash: string,
   at: string,
 ): Promise<string | null> {
-  const [row] = await sql<
-    { user_id: string | null }[]
-  >`select user_id from user_tokens where token_hash = ${token_hash} and kind = ${kind} and expires_at > ${at}`
+  const [row] = await sql<{ user_id: string | null }[]>`
+    select user_id from user_tokens where token_hash = ${token_hash} and kind = ${kind} and expires_at > ${at}`
   return row?.user_id ?? null
 }
 
@@ -151,7 +162,11 @@ export async function useToken(
 
 export async function ownersOf(sql: Db, account_id: string): Promise<string[]> {
   const rows = await sql<{ email: string }[]>`
-    select u.email from memberships m join users u on u.id = m.user_id where m.account_id = ${account_id} and m.role = 'owner' order by u.id`
+    select u.email
+    from memberships m
+    join users u on u.id = m.user_id
+    where m.account_id = ${account_id} and m.role = 'owner'
+    order by u.id`
   return rows.map(({ email }) => email)
 }
 

@@ -25,11 +25,13 @@ export interface RequestRow {
 /** Existing rows stay: an interrupted write is repeated. */
 export async function insertRequests(sql: Db, rows: readonly RequestRow[]): Promise<void> {
   await sql`
-    insert into request_log (account_id, mode, id, method, path, operation, status, code, key_id, user_id, duration_ms, created_at)
-    select account_id, mode, id, method, path, operation, status, code, key_id, user_id, duration_ms, created_at
+    insert into request_log (account_id, mode, id, method, path, operation, status, code, key_id, user_id,
+      duration_ms, created_at)
+    select account_id, mode, id, method, path, operation, status, code, key_id, user_id, duration_ms,
+      created_at
     from json_to_recordset(${jsonRows(rows)}::text::json)
-      as t(account_id text, mode text, id text, method text, path text, operation text, status integer, code text, key_id text, user_id text, duration_ms integer,
-           created_at timestamptz)
+      as t(account_id text, mode text, id text, method text, path text, operation text, status integer,
+      code text, key_id text, user_id text, duration_ms integer, created_at timestamptz)
     on conflict do nothing`
 }
 
@@ -48,7 +50,8 @@ export async function listRequests(
 ): Promise<RequestRow[]> {
   const { method, code, refused } = filters
   return await sql<RequestRow[]>`
-    select account_id, mode, id, method, path, operation, status, code, key_id, user_id, duration_ms, created_at
+    select account_id, mode, id, method, path, operation, status, code, key_id, user_id, duration_ms,
+      created_at
     from request_log
     where account_id = ${account_id} and mode = ${mode}
       ${page.starting_after === undefined ? sql`` : sql`and id < ${page.starting_after}`}
@@ -61,7 +64,8 @@ export async function listRequests(
 
 export async function findRequest(sql: Db, { account_id, mode }: Tenant, id: string): Promise<RequestRow | null> {
   const [row] = await sql<RequestRow[]>`
-    select account_id, mode, id, method, path, operation, status, code, key_id, user_id, duration_ms, created_at
+    select account_id, mode, id, method, path, operation, status, code, key_id, user_id, duration_ms,
+      created_at
     from request_log where account_id = ${account_id} and mode = ${mode} and id = ${id}`
   return row ?? null
 }
@@ -73,8 +77,14 @@ const changesMax = 20
 /** The newest changes per tenant, from a request ID on. */
 export async function listChanges(sql: Db, tenants: readonly Tenant[], from: string): Promise<ChangeRow[]> {
   return await sql<ChangeRow[]>`
-    select t.account_id, t.mode, r.id from json_to_recordset(${jsonRows(tenants.map(({ account_id, mode }) => ({ account_id, mode })))}::text::json) as t(account_id text, mode text)
+    select t.account_id, t.mode, r.id
+    from json_to_recordset(${jsonRows(tenants.map(({ account_id, mode }) => ({ account_id, mode })))}::text::json) as t(account_id text,
+      mode text)
     cross join lateral (
-      select id from request_log where account_id = t.account_id and mode = t.mode and id >= ${from} and status < 400 order by id desc limit ${changesMax}
+      select id
+      from request_log
+      where account_id = t.account_id and mode = t.mode and id >= ${from} and status < 400
+      order by id desc
+      limit ${changesMax}
     ) r`
 }

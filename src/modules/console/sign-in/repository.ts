@@ -42,9 +42,12 @@ export async function insertSession(
 ): Promise<boolean> {
   const rows = await sql`
     insert into sessions (id, user_id, token_hash, authenticated_at, seen_at, address, user_agent, created_at)
-    select ${row.id}, id, ${row.token_hash}, ${row.authenticated_at}::timestamptz, ${row.seen_at}::timestamptz, ${row.address}, ${row.user_agent}, ${row.created_at}::timestamptz
+    select ${row.id}, id, ${row.token_hash}, ${row.authenticated_at}::timestamptz,
+      ${row.seen_at}::timestamptz, ${row.address}, ${row.user_agent}, ${row.created_at}::timestamptz
     from users
-    where id = ${row.user_id} and password_hash is not distinct from ${proved.password_hash} and (second_factor_at is not null) = ${proved.two_factor}
+    where id = ${row.user_id}
+      and password_hash is not distinct from ${proved.password_hash}
+      and (second_factor_at is not null) = ${proved.two_factor}
     for share returning id`
   return rows.length > 0
 }
@@ -61,9 +64,10 @@ export async function findSession(
   created_after: string,
 ): Promise<OpenSession | null> {
   const [row] = await sql<OpenSession[]>`
-    select s.id, s.user_id, s.token_hash, s.authenticated_at, s.seen_at, s.address, s.user_agent, s.created_at,
-           u.email, u.name, u.admin, u.password_hash is not null as has_password, u.second_factor_at is not null as two_factor,
-           s.impersonated_account_id, s.impersonated_user_id, s.impersonation_reason, s.impersonation_until
+    select s.id, s.user_id, s.token_hash, s.authenticated_at, s.seen_at, s.address, s.user_agent,
+      s.created_at, u.email, u.name, u.admin, u.password_hash is not null as has_password,
+      u.second_factor_at is not null as two_factor, s.impersonated_account_id, s.impersonated_user_id,
+      s.impersonation_reason, s.impersonation_until
     from sessions s join users u on u.id = s.user_id
     where s.token_hash = ${token_hash} and s.seen_at > ${seen_after} and s.created_at > ${created_after}`
   return row ?? null
@@ -79,11 +83,17 @@ export async function listEntrances(
 ): Promise<{ token_hash: string; account_id: string; role: string }[]> {
   return await sql<{ token_hash: string; account_id: string; role: string }[]>`
     with open as (
-      select s.token_hash, s.user_id, case when u.admin and s.impersonation_until > ${at} then s.impersonated_account_id end as acts_for
+      select s.token_hash, s.user_id,
+        case when u.admin and s.impersonation_until > ${at} then s.impersonated_account_id end as acts_for
       from sessions s join users u on u.id = s.user_id
-      where s.token_hash = any(${[...hashes]}::text[]) and s.seen_at > ${seen_after} and s.created_at > ${created_after}
+      where s.token_hash = any(${[...hashes]}::text[])
+        and s.seen_at > ${seen_after}
+        and s.created_at > ${created_after}
     )
-    select o.token_hash, m.account_id, m.role from open o join memberships m on m.user_id = o.user_id where o.acts_for is null
+    select o.token_hash, m.account_id, m.role
+    from open o
+    join memberships m on m.user_id = o.user_id
+    where o.acts_for is null
     union all
     select o.token_hash, o.acts_for, 'owner' from open o where o.acts_for is not null`
 }
@@ -105,7 +115,9 @@ export async function listSessions(
 ): Promise<SessionRow[]> {
   return await sql<SessionRow[]>`
     select id, user_id, token_hash, authenticated_at, seen_at, address, user_agent, created_at from sessions
-    where user_id = ${user_id} and seen_at > ${seen_after} and created_at > ${created_after} order by id desc limit 100`
+    where user_id = ${user_id} and seen_at > ${seen_after} and created_at > ${created_after}
+    order by id desc
+    limit 100`
 }
 
 /** False if there is none. */
@@ -120,8 +132,10 @@ export async function deleteOtherSessions(sql: Db, user_id: string, kept_id: str
 /** null ends the impersonation. */
 export async function keepImpersonation(sql: Db, id: string, kept: Impersonation | null): Promise<void> {
   await sql`
-    update sessions set impersonated_account_id = ${kept?.account_id ?? null}, impersonated_user_id = ${kept?.user_id ?? null},
-      impersonation_reason = ${kept?.reason ?? null}, impersonation_until = ${kept?.expires_at ?? null}
+    update sessions
+    set impersonated_account_id = ${kept?.account_id ?? null},
+      impersonated_user_id = ${kept?.user_id ?? null}, impersonation_reason = ${kept?.reason ?? null},
+      impersonation_until = ${kept?.expires_at ?? null}
     where id = ${id}`
 }
 
@@ -136,7 +150,8 @@ export async function forgetSessions(
   created_before: string,
   failed_before: string,
 ): Promise<number> {
-  const { count } = await sql`delete from sessions where seen_at <= ${seen_before} or created_at <= ${created_before}`
+  const { count } = await sql`
+    delete from sessions where seen_at <= ${seen_before} or created_at <= ${created_before}`
   const { count: failures } = await sql`delete from sign_in_failures where at <= ${failed_before}`
   return count + failures
 }
@@ -162,7 +177,8 @@ export async function countFailure(
   locked_until: string,
 ): Promise<FailuresRow> {
   const [row] = await sql<FailuresRow[]>`
-    insert into sign_in_failures as f (email_hash, failures, locked_until, at) values (${email_hash}, 1, null, ${at})
+    insert into sign_in_failures as f (email_hash, failures, locked_until, at)
+    values (${email_hash}, 1, null, ${at})
     on conflict (email_hash) do update set
       failures = case when f.failures + 1 >= ${failures_max} then 0 else f.failures + 1 end,
       locked_until = case when f.failures + 1 >= ${failures_max} then ${locked_until}::timestamptz else f.locked_until end,
@@ -189,25 +205,31 @@ export interface IdentityRow {
 export async function insertIdentity(sql: Db, row: IdentityRow): Promise<boolean> {
   const { count } = await sql`
     insert into identities (id, user_id, issuer, subject, email, created_at)
-    values (${row.id}, ${row.user_id}, ${row.issuer}, ${row.subject}, ${row.email}, ${row.created_at}) on conflict (issuer, subject) do nothing`
+    values (${row.id}, ${row.user_id}, ${row.issuer}, ${row.subject}, ${row.email}, ${row.created_at})
+    on conflict (issuer, subject) do nothing`
   return count > 0
 }
 
 export async function findIdentity(sql: Db, issuer: string, subject: string): Promise<IdentityRow | null> {
   const [row] = await sql<IdentityRow[]>`
-    select id, user_id, issuer, subject, email, created_at from identities where issuer = ${issuer} and subject = ${subject}`
+    select id, user_id, issuer, subject, email, created_at
+    from identities
+    where issuer = ${issuer} and subject = ${subject}`
   return row ?? null
 }
 
 export async function listIdentities(sql: Db, user_id: string): Promise<IdentityRow[]> {
   return await sql<IdentityRow[]>`
-    select id, user_id, issuer, subject, email, created_at from identities where user_id = ${user_id} order by id desc`
+    select id, user_id, issuer, subject, email, created_at
+    from identities
+    where user_id = ${user_id}
+    order by id desc`
 }
 
 /** Other than `but`. */
 export async function hasIdentity(sql: Db, user_id: string, issuer: string, but = ''): Promise<boolean> {
-  const [row] =
-    await sql`select from identities where user_id = ${user_id} and issuer = ${issuer} and id <> ${but} limit 1`
+  const [row] = await sql`
+      select from identities where user_id = ${user_id} and issuer = ${issuer} and id <> ${but} limit 1`
   return row !== undefined
 }
 
@@ -230,7 +252,10 @@ export async function keepPending(
   until: string | null,
 ): Promise<void> {
   await sql`
-    update sessions set pending_identity = ${pending === null ? null : JSON.stringify(pending)}::text::json, pending_until = ${until} where id = ${session_id}`
+    update sessions
+    set pending_identity = ${pending === null ? null : JSON.stringify(pending)}::text::json,
+      pending_until = ${until}
+    where id = ${session_id}`
 }
 
 /** Until the transaction ends. */
@@ -240,6 +265,9 @@ export async function lockPending(
   at: string,
 ): Promise<(PendingIdentity & { readonly until: string }) | null> {
   const [row] = await tx<{ pending_identity: PendingIdentity; pending_until: string }[]>`
-    select pending_identity, pending_until from sessions where id = ${session_id} and pending_until > ${at} for update`
+    select pending_identity, pending_until
+    from sessions
+    where id = ${session_id} and pending_until > ${at}
+    for update`
   return row === undefined ? null : { ...row.pending_identity, until: row.pending_until }
 }

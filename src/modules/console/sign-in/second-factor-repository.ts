@@ -14,7 +14,10 @@ export interface SecondFactorRow {
 /** Until the transaction ends. */
 export async function lockSecondFactor(tx: Db, user_id: string): Promise<SecondFactorRow | null> {
   const [row] = await tx<SecondFactorRow[]>`
-    select second_factor, second_factor_pending, second_factor_step, recovery_codes from users where id = ${user_id} for update`
+    select second_factor, second_factor_pending, second_factor_step, recovery_codes
+    from users
+    where id = ${user_id}
+    for update`
   return row ?? null
 }
 
@@ -30,8 +33,9 @@ export async function confirmSecondFactor(
   at: string,
 ): Promise<void> {
   await tx`
-    update users set second_factor = second_factor_pending, second_factor_pending = null, second_factor_at = ${at}, second_factor_step = ${step},
-      recovery_codes = ${recovery_codes as string[]}
+    update users
+    set second_factor = second_factor_pending, second_factor_pending = null, second_factor_at = ${at},
+      second_factor_step = ${step}, recovery_codes = ${recovery_codes as string[]}
     where id = ${user_id}`
 }
 
@@ -45,7 +49,9 @@ export async function useRecoveryCode(tx: Db, user_id: string, code: string): Pr
 
 export async function deleteSecondFactor(sql: Db, user_id: string): Promise<void> {
   await sql`
-    update users set second_factor = null, second_factor_pending = null, second_factor_at = null, second_factor_step = null, recovery_codes = '{}'
+    update users
+    set second_factor = null, second_factor_pending = null, second_factor_at = null,
+      second_factor_step = null, recovery_codes = '{}'
     where id = ${user_id}`
 }
 
@@ -58,11 +64,16 @@ export type SealedFactor = {
 export async function listSealedFactors(sql: Db, after: string, rows_max: number): Promise<SealedFactor[]> {
   return await sql<SealedFactor[]>`
     select id, second_factor, second_factor_pending from users
-    where id > ${after} and (second_factor is not null or second_factor_pending is not null) order by id limit ${rows_max}`
+    where id > ${after} and (second_factor is not null or second_factor_pending is not null)
+    order by id
+    limit ${rows_max}`
 }
 
 export async function resealFactor(sql: Db, old: SealedFactor, row: SealedFactor): Promise<void> {
   await sql`
-    update users set second_factor = ${row.second_factor}, second_factor_pending = ${row.second_factor_pending}
-    where id = ${row.id} and second_factor is not distinct from ${old.second_factor} and second_factor_pending is not distinct from ${old.second_factor_pending}`
+    update users
+    set second_factor = ${row.second_factor}, second_factor_pending = ${row.second_factor_pending}
+    where id = ${row.id}
+      and second_factor is not distinct from ${old.second_factor}
+      and second_factor_pending is not distinct from ${old.second_factor_pending}`
 }

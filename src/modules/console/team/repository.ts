@@ -15,7 +15,10 @@ export interface MemberRow {
 export async function listMembers(sql: Db, account_id: string): Promise<MemberRow[]> {
   return await sql<MemberRow[]>`
     select u.id, u.name, u.email, m.role, u.second_factor_at is not null as two_factor, m.created_at
-    from memberships m join users u on u.id = m.user_id where m.account_id = ${account_id} order by m.created_at, u.id`
+    from memberships m
+    join users u on u.id = m.user_id
+    where m.account_id = ${account_id}
+    order by m.created_at, u.id`
 }
 
 /** All owners and these users, until the transaction ends, so that an owner always remains. */
@@ -26,7 +29,9 @@ export async function lockRoles(
 ): Promise<{ user_id: string; role: Role }[]> {
   return await tx<{ user_id: string; role: Role }[]>`
     select user_id, role from memberships
-    where account_id = ${account_id} and (role = 'owner' or user_id = any (${user_ids as string[]})) order by user_id for update`
+    where account_id = ${account_id} and (role = 'owner' or user_id = any (${user_ids as string[]}))
+    order by user_id
+    for update`
 }
 
 export async function updateRole(tx: Db, account_id: string, user_id: string, role: Role): Promise<void> {
@@ -45,12 +50,17 @@ export async function deleteInvitationsBy(
   user_id: string,
   as: readonly Role[],
 ): Promise<void> {
-  await tx`delete from invitations where account_id = ${account_id} and invited_by = ${user_id} and role = any (${as as Role[]})`
+  await tx`
+    delete from invitations
+    where account_id = ${account_id} and invited_by = ${user_id} and role = any (${as as Role[]})`
 }
 
 export async function isMember(sql: Db, account_id: string, email: string): Promise<boolean> {
-  const [row] =
-    await sql`select from memberships m join users u on u.id = m.user_id where m.account_id = ${account_id} and u.email = ${email}`
+  const [row] = await sql`
+      select
+      from memberships m
+      join users u on u.id = m.user_id
+      where m.account_id = ${account_id} and u.email = ${email}`
   return row !== undefined
 }
 
@@ -70,20 +80,24 @@ export interface InvitationRow {
 export async function replaceInvitation(tx: Db, row: InvitationRow): Promise<void> {
   await tx`delete from invitations where account_id = ${row.account_id} and email = ${row.email}`
   await tx`
-    insert into invitations (account_id, id, email, role, token_hash, invited_by, email_id, expires_at, created_at)
-    values (${row.account_id}, ${row.id}, ${row.email}, ${row.role}, ${row.token_hash}, ${row.invited_by}, ${row.email_id}, ${row.expires_at}, ${row.created_at})`
+    insert into invitations (account_id, id, email, role, token_hash, invited_by, email_id, expires_at,
+      created_at)
+    values (${row.account_id}, ${row.id}, ${row.email}, ${row.role}, ${row.token_hash}, ${row.invited_by},
+      ${row.email_id}, ${row.expires_at}, ${row.created_at})`
 }
 
 /** Open ones, newest first. */
 export async function listInvitations(sql: Db, account_id: string, at: string): Promise<InvitationRow[]> {
   return await sql<InvitationRow[]>`
-    select account_id, id, email, role, token_hash, invited_by, email_id, expires_at, created_at from invitations
+    select account_id, id, email, role, token_hash, invited_by, email_id, expires_at, created_at
+    from invitations
     where account_id = ${account_id} and expires_at > ${at} order by id desc`
 }
 
 export async function lockInvitation(tx: Db, account_id: string, id: string): Promise<InvitationRow | null> {
   const [row] = await tx<InvitationRow[]>`
-    select account_id, id, email, role, token_hash, invited_by, email_id, expires_at, created_at from invitations
+    select account_id, id, email, role, token_hash, invited_by, email_id, expires_at, created_at
+    from invitations
     where account_id = ${account_id} and id = ${id} for update`
   return row ?? null
 }
@@ -95,7 +109,8 @@ export async function deleteInvitation(tx: Db, account_id: string, id: string): 
 /** Open, in any account. */
 export async function findInvitation(sql: Db, token_hash: string, at: string): Promise<InvitationRow | null> {
   const [row] = await sql<InvitationRow[]>`
-    select account_id, id, email, role, token_hash, invited_by, email_id, expires_at, created_at from invitations
+    select account_id, id, email, role, token_hash, invited_by, email_id, expires_at, created_at
+    from invitations
     where token_hash = ${token_hash} and expires_at > ${at}`
   return row ?? null
 }

@@ -73,8 +73,8 @@ export async function findEligibility(
   )
   return await sql<Eligibility[]>`
     select case ${verdict} end as verdict, ${contact_id} as contact_id
-    from json_to_recordset(${jsonRows(rows)}::text::json) as i(n int, account_id text, mode text, channel_id text, channel_type text, kind text, address text,
-      suppression text, windowed boolean)
+    from json_to_recordset(${jsonRows(rows)}::text::json) as i(n int, account_id text, mode text,
+      channel_id text, channel_type text, kind text, address text, suppression text, windowed boolean)
     ${joins}
     order by i.n`
 }

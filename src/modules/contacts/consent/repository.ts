@@ -34,7 +34,10 @@ export async function findSuppressions(
   // a hash belongs to one channel type, so combining the two arrays finds nothing else
   return await sql<SuppressionRow[]>`
     select channel_type, address_hash, reason, message_id, request_id, created_at from suppressions
-    where account_id = ${account_id} and mode = ${mode} and channel_type = any (${types}::text[]) and address_hash = any (${keys.map((key) => key.address_hash)}::text[])`
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and channel_type = any (${types}::text[])
+      and address_hash = any (${keys.map((key) => key.address_hash)}::text[])`
 }
 
 /** In a fixed order, to avoid deadlocks. Existing ones get the later opt-out; returns the new ones. */
@@ -46,12 +49,15 @@ export async function insertSuppressions(
   if (rows.length === 0) return []
   // xmax is 0 for inserted rows, but not for updated ones
   const written = await sql<(SuppressionKey & { fresh: boolean })[]>`
-    insert into suppressions as s (account_id, mode, channel_type, address_hash, reason, message_id, request_id, created_at)
+    insert into suppressions as s (account_id, mode, channel_type, address_hash, reason, message_id,
+      request_id, created_at)
     select ${account_id}, ${mode}, channel_type, address_hash, reason, message_id, request_id, created_at
-    from json_to_recordset(${jsonRows(rows)}::text::json) as t(channel_type text, address_hash text, reason text, message_id text, request_id text, created_at timestamptz)
+    from json_to_recordset(${jsonRows(rows)}::text::json) as t(channel_type text, address_hash text,
+      reason text, message_id text, request_id text, created_at timestamptz)
     order by channel_type, address_hash
     on conflict on constraint suppressions_pkey do update
-      set (reason, message_id, request_id, created_at) = (excluded.reason, excluded.message_id, excluded.request_id, excluded.created_at)
+      set (reason, message_id, request_id, created_at) = (excluded.reason, excluded.message_id,
+        excluded.request_id, excluded.created_at)
       where s.created_at < excluded.created_at
     returning channel_type, address_hash, s.xmax = 0 as fresh`
   return written.filter(({ fresh }) => fresh)
@@ -65,8 +71,13 @@ export async function deleteSuppressions(
 ): Promise<number> {
   if (keys.length === 0) return 0
   const result = await sql`
-    delete from suppressions s using json_to_recordset(${jsonRows(keys)}::text::json) as t(channel_type text, address_hash text, until timestamptz)
-    where s.account_id = ${account_id} and s.mode = ${mode} and s.channel_type = t.channel_type and s.address_hash = t.address_hash
+    delete from suppressions s
+    using json_to_recordset(${jsonRows(keys)}::text::json) as t(channel_type text, address_hash text,
+      until timestamptz)
+    where s.account_id = ${account_id}
+      and s.mode = ${mode}
+      and s.channel_type = t.channel_type
+      and s.address_hash = t.address_hash
       and (t.until is null or s.created_at <= t.until)`
   return result.count
 }
@@ -80,10 +91,13 @@ export async function insertConsentChanges(
   if (rows.length === 0) return
   if (rows.length >= bulkRows && (await insertConsentLines(sql, { account_id, mode }, rows, at))) return
   await sql`
-    insert into consent_changes (account_id, mode, contact_id, id, channel_type, status, source, message_id, request_id, occurred_at, created_at)
-    select ${account_id}, ${mode}, contact_id, id, channel_type, status, source, message_id, request_id, occurred_at, ${at}
+    insert into consent_changes (account_id, mode, contact_id, id, channel_type, status, source, message_id,
+      request_id, occurred_at, created_at)
+    select ${account_id}, ${mode}, contact_id, id, channel_type, status, source, message_id, request_id,
+      occurred_at, ${at}
     from json_to_recordset(${jsonRows(rows)}::text::json)
-      as t(contact_id text, id text, channel_type text, status text, source text, message_id text, request_id text, occurred_at timestamptz)`
+      as t(contact_id text, id text, channel_type text, status text, source text, message_id text,
+      request_id text, occurred_at timestamptz)`
 }
 
 export async function listConsentChanges(
@@ -131,7 +145,10 @@ export async function lastConsentChanges(
   const rows = await sql<LastConsentChange[]>`
     select distinct on (contact_id, channel_type) contact_id, channel_type, status, source, occurred_at
     from consent_changes
-    where account_id = ${account_id} and mode = ${mode} and contact_id = any (${[...contactIds]}::text[]) and channel_type = any (${[...channelTypes]}::text[])
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and contact_id = any (${[...contactIds]}::text[])
+      and channel_type = any (${[...channelTypes]}::text[])
     order by contact_id, channel_type, id desc`
   return new Map(rows.map((row) => [`${row.contact_id}|${row.channel_type}`, row]))
 }
@@ -142,14 +159,17 @@ export async function consentChangeExists(
   contactId: string,
   id: string,
 ): Promise<boolean> {
-  const rows =
-    await sql`select 1 from consent_changes where account_id = ${account_id} and mode = ${mode} and contact_id = ${contactId} and id = ${id}`
+  const rows = await sql`
+      select 1
+      from consent_changes
+      where account_id = ${account_id} and mode = ${mode} and contact_id = ${contactId} and id = ${id}`
   return rows.length > 0
 }
 
 export async function deleteConsentChanges(sql: Db, { account_id, mode }: Tenant, contactId: string): Promise<void> {
   await sql`
-    delete from consent_changes where account_id = ${account_id} and mode = ${mode} and contact_id = ${contactId}`
+    delete from consent_changes
+    where account_id = ${account_id} and mode = ${mode} and contact_id = ${contactId}`
 }
 
 export interface WindowRow {
@@ -163,9 +183,11 @@ export async function openWindows(sql: Db, { account_id, mode }: Tenant, rows: r
   await sql`
     insert into service_windows as w (account_id, mode, address, channel_id, expires_at)
     select ${account_id}, ${mode}, address, channel_id, max(expires_at)
-    from json_to_recordset(${jsonRows(rows)}::text::json) as t(address text, channel_id text, expires_at timestamptz)
+    from json_to_recordset(${jsonRows(rows)}::text::json) as t(address text, channel_id text,
+      expires_at timestamptz)
     group by address, channel_id order by address, channel_id
-    on conflict on constraint service_windows_pkey do update set expires_at = greatest(w.expires_at, excluded.expires_at)`
+    on conflict on constraint service_windows_pkey do update
+      set expires_at = greatest(w.expires_at, excluded.expires_at)`
 }
 
 export async function findWindows(

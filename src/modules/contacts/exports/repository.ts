@@ -12,10 +12,19 @@ export async function usedTypes(
 ): Promise<{ identifiers: string[]; consent: string[]; marketing: string[] }> {
   const [row] = await sql<{ identifiers: string[] | null; consent: string[] | null; marketing: string[] | null }[]>`
     select
-      (select array_agg(distinct k) from contacts c, jsonb_object_keys(c.identifiers) k where c.account_id = ${account_id} and c.mode = ${mode} and c.identifiers <> '{}') as identifiers,
-      (select array_agg(distinct k) from contacts c, jsonb_object_keys(c.consent) k where c.account_id = ${account_id} and c.mode = ${mode} and c.consent <> '{}') as consent,
+      (
+        select array_agg(distinct k)
+        from contacts c, jsonb_object_keys(c.identifiers) k
+        where c.account_id = ${account_id} and c.mode = ${mode} and c.identifiers <> '{}') as identifiers,
+      (
+        select array_agg(distinct k)
+        from contacts c, jsonb_object_keys(c.consent) k
+        where c.account_id = ${account_id} and c.mode = ${mode} and c.consent <> '{}') as consent,
       (select array_agg(distinct k) from contacts c, jsonb_object_keys(c.consent) k
-        where c.account_id = ${account_id} and c.mode = ${mode} and c.consent <> '{}' and c.consent -> k ? 'marketing') as marketing`
+        where c.account_id = ${account_id}
+          and c.mode = ${mode}
+          and c.consent <> '{}'
+          and c.consent -> k ? 'marketing') as marketing`
   return { identifiers: row!.identifiers ?? [], consent: row!.consent ?? [], marketing: row!.marketing ?? [] }
 }
 
@@ -61,6 +70,8 @@ export async function importRowsOf(
 ): Promise<ContactExport['rejected_import_rows']> {
   return await sql<ContactExport['rejected_import_rows']>`
     select import_id, row, reason, cells, created_at from contact_import_errors
-    where account_id = ${account_id} and mode = ${mode} and (phone_key = ${phone_key} or (phone_key is null and email_key = ${email_key}))
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and (phone_key = ${phone_key} or (phone_key is null and email_key = ${email_key}))
     order by import_id desc, row limit 1000`
 }

@@ -15,8 +15,9 @@ export async function insertDraft(
 ): Promise<ContactImportRow | null> {
   const [row] = await sql<ContactImportRow[]>`
     update contact_imports
-    set status = 'draft', file_name = ${file.file_name}, default_country = ${file.default_country}, delimiter = ${file.delimiter},
-      header = ${JSON.stringify(file.header)}::text::json, bytes = ${file.bytes}, total = ${file.total}, updated_at = ${at}
+    set status = 'draft', file_name = ${file.file_name}, default_country = ${file.default_country},
+      delimiter = ${file.delimiter}, header = ${JSON.stringify(file.header)}::text::json,
+      bytes = ${file.bytes}, total = ${file.total}, updated_at = ${at}
     where account_id = ${account_id} and mode = ${mode} and id = ${id} and status = 'uploading'
     returning ${columns(sql)}`
   return row ?? null
@@ -77,10 +78,11 @@ export async function setChecked(
   const { account_id, mode, id } = read
   const [row] = await sql<ContactImportRow[]>`
     update contact_imports
-    set status = 'checked', columns = ${JSON.stringify(done.columns)}::text::json, created = ${done.created}, updated = ${done.updated},
-      rejected = ${done.rejected}, updated_at = ${at}
+    set status = 'checked', columns = ${JSON.stringify(done.columns)}::text::json, created = ${done.created},
+      updated = ${done.updated}, rejected = ${done.rejected}, updated_at = ${at}
     where account_id = ${account_id} and mode = ${mode} and id = ${id} and status in ('draft', 'checked')
-      and chosen::text = ${JSON.stringify(read.chosen)} and default_country is not distinct from ${read.default_country}
+      and chosen::text = ${JSON.stringify(read.chosen)}
+      and default_country is not distinct from ${read.default_country}
     returning ${columns(sql)}`
   return row ?? null
 }
@@ -96,10 +98,17 @@ export async function startChecked(
     with started as (
       update contact_imports
       set status = 'pending', created = 0, updated = 0, rejected = 0, updated_at = ${at}
-      where account_id = ${account_id} and mode = ${mode} and id = ${id} and status = 'checked' and consent_declared
+      where account_id = ${account_id}
+        and mode = ${mode}
+        and id = ${id}
+        and status = 'checked'
+        and consent_declared
       returning *
     ),
-    job as (insert into contact_import_jobs (account_id, mode, import_id, worked_at) select account_id, mode, id, ${at} from started)
+    job as (
+      insert into contact_import_jobs (account_id, mode, import_id, worked_at)
+      select account_id, mode, id, ${at}
+      from started)
     select ${columns(sql)} from started`
   return row ?? null
 }
@@ -136,6 +145,10 @@ export async function deleteDraft(
 ): Promise<void> {
   const gone = await sql`
     delete from contact_imports
-    where account_id = ${account_id} and mode = ${mode} and id = ${id} and status in ('draft', 'checked', 'cancelled') and updated_at <= ${updated_at}`
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and id = ${id}
+      and status in ('draft', 'checked', 'cancelled')
+      and updated_at <= ${updated_at}`
   if (gone.count > 0) await sql`delete from contact_import_chunks where import_id = ${id}`
 }

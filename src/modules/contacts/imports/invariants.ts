@@ -22,12 +22,16 @@ async function importBreaches(
   return await sql<
     { id: string; account_id: string; status: string; counted: number; total: number; left: number; queued: boolean }[]
   >`
-    select i.id, i.account_id, i.status, i.created + i.updated + i.rejected as counted, i.total, p.left, j.import_id is not null as queued
+    select i.id, i.account_id, i.status, i.created + i.updated + i.rejected as counted, i.total, p.left,
+      j.import_id is not null as queued
     from contact_imports i
     left join contact_import_jobs j on j.import_id = i.id
-    cross join lateral (select coalesce(sum(rows), 0)::bigint as left from contact_import_chunks where import_id = i.id) p
-    where (i.status in ('pending', 'running', 'completed') and i.created + i.updated + i.rejected + p.left <> i.total)
+    cross join lateral (
+      select coalesce(sum(rows), 0)::bigint as left from contact_import_chunks where import_id = i.id) p
+    where (i.status in ('pending', 'running', 'completed')
+        and i.created + i.updated + i.rejected + p.left <> i.total)
       or (i.status in ('pending', 'running')) <> (j.import_id is not null)
       or (i.status in ('completed', 'failed', 'cancelled') and p.left > 0)
-    order by i.id limit 20`
+    order by i.id
+    limit 20`
 }

@@ -24,7 +24,8 @@ export async function insertImport(
   at: string,
 ): Promise<void> {
   await sql`
-    insert into contact_imports (account_id, mode, id, status, request_id, consent_declared, created_at, updated_at)
+    insert into contact_imports (account_id, mode, id, status, request_id, consent_declared, created_at,
+      updated_at)
     values (${account_id}, ${mode}, ${id}, 'uploading', ${request_id}, false, ${at}, ${at})`
 }
 
@@ -55,12 +56,18 @@ export async function startImport(
   const [row] = await sql<ContactImportRow[]>`
     with started as (
       update contact_imports
-      set status = 'pending', consent_declared = true, file_name = ${file.file_name}, default_country = ${file.default_country}, delimiter = ${file.delimiter},
-        header = ${JSON.stringify(file.header)}::text::json, columns = ${JSON.stringify(file.columns)}::text::json, bytes = ${file.bytes}, total = ${file.total}, updated_at = ${at}
+      set status = 'pending', consent_declared = true, file_name = ${file.file_name},
+        default_country = ${file.default_country}, delimiter = ${file.delimiter},
+        header = ${JSON.stringify(file.header)}::text::json,
+        columns = ${JSON.stringify(file.columns)}::text::json, bytes = ${file.bytes}, total = ${file.total},
+        updated_at = ${at}
       where account_id = ${account_id} and mode = ${mode} and id = ${id} and status = 'uploading'
       returning *
     ),
-    job as (insert into contact_import_jobs (account_id, mode, import_id, worked_at) select account_id, mode, id, ${at} from started)
+    job as (
+      insert into contact_import_jobs (account_id, mode, import_id, worked_at)
+      select account_id, mode, id, ${at}
+      from started)
     select ${columns(sql)} from started`
   return row ?? null
 }
@@ -83,7 +90,9 @@ export async function staleUploads(sql: Db, before: string): Promise<(Tenant & {
 
 export async function findImport(sql: Db, { account_id, mode }: Tenant, id: string): Promise<ContactImportRow | null> {
   const [row] = await sql<ContactImportRow[]>`
-    select ${columns(sql)} from contact_imports where account_id = ${account_id} and mode = ${mode} and id = ${id} and ${isStarted(sql)}`
+    select ${columns(sql)}
+    from contact_imports
+    where account_id = ${account_id} and mode = ${mode} and id = ${id} and ${isStarted(sql)}`
   return row ?? null
 }
 
@@ -95,7 +104,10 @@ export async function listImports(
 ): Promise<ContactImportRow[]> {
   return await sql<ContactImportRow[]>`
     select ${columns(sql)} from contact_imports
-    where account_id = ${account_id} and mode = ${mode} and ${isStarted(sql)} ${status === undefined ? sql`` : sql`and status = ${status}`}
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and ${isStarted(sql)}
+      ${status === undefined ? sql`` : sql`and status = ${status}`}
       ${page.starting_after === undefined ? sql`` : sql`and id < ${page.starting_after}`}
     order by id desc limit ${page.limit + 1}`
 }
@@ -134,9 +146,11 @@ export async function insertErrors(
 ): Promise<void> {
   if (rows.length === 0) return
   await sql`
-    insert into contact_import_errors (account_id, mode, import_id, row, applied, reason, cells, phone_key, email_key, created_at)
+    insert into contact_import_errors (account_id, mode, import_id, row, applied, reason, cells, phone_key,
+      email_key, created_at)
     select ${account_id}, ${mode}, ${id}, row, applied, reason, cells, phone_key, email_key, ${at}
-    from json_to_recordset(${jsonRows(rows)}::text::json) as t(row integer, applied boolean, reason text, cells json, phone_key text, email_key text)`
+    from json_to_recordset(${jsonRows(rows)}::text::json) as t(row integer, applied boolean, reason text,
+      cells json, phone_key text, email_key text)`
 }
 
 export async function deleteErrorsOf(
@@ -147,14 +161,17 @@ export async function deleteErrorsOf(
 ): Promise<void> {
   await sql`
     delete from contact_import_errors
-    where account_id = ${account_id} and mode = ${mode} and (phone_key = ${phone_key} or (phone_key is null and email_key = ${email_key}))`
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and (phone_key = ${phone_key} or (phone_key is null and email_key = ${email_key}))`
 }
 
 /** Of any tenant. */
 export async function deleteOldErrors(sql: Db, before: string, limit: number): Promise<number> {
   const result = await sql`
     delete from contact_import_errors
-    where ctid = any (array(select ctid from contact_import_errors where created_at < ${before} limit ${limit}))`
+    where ctid = any (array(
+      select ctid from contact_import_errors where created_at < ${before} limit ${limit}))`
   return result.count
 }
 
@@ -181,7 +198,10 @@ export async function claimJob(
     set process_id = ${process_id}, lease_until = ${lease_until}, worked_at = ${at}
     where import_id = (
       select j.import_id from contact_import_jobs j
-      where j.process_id is null or j.process_id = ${process_id} or j.lease_until < ${at} or not ${isAlive(sql, sql`j.process_id`, alive_since)}
+      where j.process_id is null
+        or j.process_id = ${process_id}
+        or j.lease_until < ${at}
+        or not ${isAlive(sql, sql`j.process_id`, alive_since)}
       order by j.account_id <= ${after_account}, j.account_id, j.worked_at, j.import_id limit 1
       for update skip locked
     )
@@ -228,7 +248,8 @@ export async function failImport(
 ): Promise<void> {
   await sql`
     update contact_imports
-    set status = 'failed', error = ${JSON.stringify(error)}::text::json, completed_at = ${at}, updated_at = ${at}
+    set status = 'failed', error = ${JSON.stringify(error)}::text::json, completed_at = ${at},
+      updated_at = ${at}
     where account_id = ${account_id} and mode = ${mode} and id = ${id}`
   await sql`delete from contact_import_chunks where import_id = ${id}`
   await sql`delete from contact_import_jobs where import_id = ${id}`
@@ -273,8 +294,9 @@ export async function addProgress(
 ): Promise<void> {
   await sql`
     update contact_imports
-    set status = 'running', started_at = coalesce(started_at, ${at}), updated_at = ${at}, created = created + ${done.created},
-      updated = updated + ${done.updated}, rejected = rejected + ${done.rejected}, warnings = warnings + ${done.warnings}
+    set status = 'running', started_at = coalesce(started_at, ${at}), updated_at = ${at},
+      created = created + ${done.created}, updated = updated + ${done.updated},
+      rejected = rejected + ${done.rejected}, warnings = warnings + ${done.warnings}
     where account_id = ${account_id} and mode = ${mode} and id = ${id}`
 }
 
@@ -287,8 +309,12 @@ export async function finishImport(
 ): Promise<boolean> {
   const finished = await sql`
     update contact_imports
-    set status = 'completed', started_at = coalesce(started_at, ${at}), completed_at = ${at}, updated_at = ${at}
-    where account_id = ${account_id} and mode = ${mode} and id = ${id} and not exists (select 1 from contact_import_chunks where import_id = ${id})`
+    set status = 'completed', started_at = coalesce(started_at, ${at}), completed_at = ${at},
+      updated_at = ${at}
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and id = ${id}
+      and not exists (select 1 from contact_import_chunks where import_id = ${id})`
   if (finished.count > 0) await sql`delete from contact_import_jobs where import_id = ${id}`
   return finished.count > 0
 }
@@ -321,6 +347,9 @@ export async function findByEmail(
   if (keys.length === 0) return []
   return await sql<FoundByEmail[]>`
     select email_key, min(id) as id, count(*) - 1 as others from contacts
-    where account_id = ${account_id} and mode = ${mode} and tenant = tenant_number(${account_id}, ${mode}) and email_key = any (${[...keys]}::text[])
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and tenant = tenant_number(${account_id}, ${mode})
+      and email_key = any (${[...keys]}::text[])
     group by email_key`
 }

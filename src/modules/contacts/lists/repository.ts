@@ -4,7 +4,10 @@ import type { Db } from '../../../platform/database/sql.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 
 const shown = (sql: Db) => sql`l.id, l.mode, l.name, l.description, l.metadata, l.created_at, l.updated_at,
-  (select coalesce(sum(delta), 0)::bigint from contact_counters where account_id = l.account_id and mode = l.mode and kind = 'list' and key = l.id) as contacts_count`
+  (
+    select coalesce(sum(delta), 0)::bigint
+    from contact_counters
+    where account_id = l.account_id and mode = l.mode and kind = 'list' and key = l.id) as contacts_count`
 
 export interface ListFields {
   readonly name: string
@@ -21,19 +24,24 @@ export async function insertList(
 ): Promise<void> {
   await sql`
     insert into contact_lists (account_id, mode, id, name, description, metadata, created_at, updated_at)
-    values (${account_id}, ${mode}, ${id}, ${fields.name}, ${fields.description}, ${JSON.stringify(fields.metadata)}::text::json, ${at}, ${at})`
+    values (${account_id}, ${mode}, ${id}, ${fields.name}, ${fields.description},
+      ${JSON.stringify(fields.metadata)}::text::json, ${at}, ${at})`
 }
 
 export async function findList(sql: Db, { account_id, mode }: Tenant, id: string): Promise<ListRow | null> {
   const [row] = await sql<ListRow[]>`
-    select ${shown(sql)} from contact_lists l where l.account_id = ${account_id} and l.mode = ${mode} and l.id = ${id}`
+    select ${shown(sql)}
+    from contact_lists l
+    where l.account_id = ${account_id} and l.mode = ${mode} and l.id = ${id}`
   return row ?? null
 }
 
 export async function listLists(sql: Db, { account_id, mode }: Tenant, page: Page): Promise<ListRow[]> {
   return await sql<ListRow[]>`
     select ${shown(sql)} from contact_lists l
-    where l.account_id = ${account_id} and l.mode = ${mode} ${page.starting_after === undefined ? sql`` : sql`and l.id < ${page.starting_after}`}
+    where l.account_id = ${account_id}
+      and l.mode = ${mode}
+      ${page.starting_after === undefined ? sql`` : sql`and l.id < ${page.starting_after}`}
     order by l.id desc limit ${page.limit + 1}`
 }
 
@@ -49,8 +57,8 @@ export async function updateList(
     update contact_lists set
       name = coalesce(${fields.name ?? null}, name),
       description = coalesce(${fields.description ?? null}, description),
-      metadata = coalesce(${fields.metadata === undefined ? null : JSON.stringify(fields.metadata)}::text::json, metadata),
-      updated_at = ${at}
+      metadata = coalesce(${fields.metadata === undefined ? null : JSON.stringify(fields.metadata)}::text::json,
+      metadata), updated_at = ${at}
     where account_id = ${account_id} and mode = ${mode} and id = ${id}`
   return result.count > 0
 }
@@ -106,7 +114,10 @@ export async function deleteMembers(
 ): Promise<number> {
   const result = await sql`
     delete from contact_list_members
-    where account_id = ${account_id} and mode = ${mode} and list_id = ${listId} and contact_id = any (${[...contactIds]}::text[])`
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and list_id = ${listId}
+      and contact_id = any (${[...contactIds]}::text[])`
   return result.count
 }
 
@@ -133,15 +144,21 @@ export async function deleteSomeMembers(
   const result = await sql`
     delete from contact_list_members
     where account_id = ${account_id} and mode = ${mode} and list_id = ${listId} and contact_id in (
-      select contact_id from contact_list_members where account_id = ${account_id} and mode = ${mode} and list_id = ${listId} limit ${limit})`
+      select contact_id
+      from contact_list_members
+      where account_id = ${account_id} and mode = ${mode} and list_id = ${listId}
+      limit ${limit})`
   return result.count
 }
 
 export async function finishEmptying(sql: Db, { account_id, mode }: Tenant, listId: string): Promise<void> {
   await sql`
-    delete from contact_counters where account_id = ${account_id} and mode = ${mode} and kind = 'list' and key = ${listId}`
+    delete from contact_counters
+    where account_id = ${account_id} and mode = ${mode} and kind = 'list' and key = ${listId}`
   await sql`
-    update contact_tombstones set members_left = false where account_id = ${account_id} and mode = ${mode} and id = ${listId}`
+    update contact_tombstones
+    set members_left = false
+    where account_id = ${account_id} and mode = ${mode} and id = ${listId}`
 }
 
 export interface ListRow {

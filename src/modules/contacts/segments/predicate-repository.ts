@@ -47,7 +47,8 @@ export function predicate(sql: Db, root: Group, context: PredicateContext): Frag
     .map((field, i) => sql`${foldedText(sql, field)} as ${sql(`t${i}`)}`)
     .reduce((left, right) => sql`${left}, ${right}`)
   // the offset keeps the planner from inlining each folded text
-  return sql`(select ${compileGroup(sql, simple, { ...context, folded })} from (select ${columns} offset 0) f)`
+  return sql`
+    (select ${compileGroup(sql, simple, { ...context, folded })} from (select ${columns} offset 0) f)`
 }
 
 interface CompileContext extends PredicateContext {
@@ -60,7 +61,12 @@ function compileGroup(sql: Db, group: Group, context: CompileContext): Fragment 
   const { pairs, others } = attributesAmong(group)
   const parts = others.map((each) => (isGroup(each) ? compileGroup(sql, each, context) : compile(sql, each, context)))
   if (pairs !== null) parts.push(match === 'any' ? anyPair(sql, pairs) : sql`(not ${anyPair(sql, pairs)})`)
-  const joined = parts.reduce((left, right) => (match === 'all' ? sql`${left} and ${right}` : sql`${left} or ${right}`))
+  const joined = parts.reduce((left, right) =>
+    match === 'all'
+      ? sql`${left} and ${right}`
+      : sql`
+    ${left} or ${right}`,
+  )
   return sql`(${joined})`
 }
 
@@ -93,12 +99,16 @@ const textsOf = once((pairs: AttributePairs) => [...new Set(Object.values(pairs)
 /** Most contacts have none of the texts, which is checked first. */
 function anyPair(sql: Db, pairs: AttributePairs): Fragment {
   const text = sql`rule_text(c.attributes ->> a.key)`
-  const both = sql`select p.key, rule_text(v) from json_each(${jsonOf(pairs)}::text::json) p, json_array_elements_text(p.value) v`
+  const both = sql`
+    select p.key, rule_text(v)
+    from json_each(${jsonOf(pairs)}::text::json) p, json_array_elements_text(p.value) v`
   // in one coalesce, or the planner would evaluate the type first
   const found = sql`coalesce((a.key, ${text}) in (${both}) and jsonb_typeof(c.attributes -> a.key) = 'string', false)`
   return sql`exists (
     select from (select jsonb_object_keys(c.attributes) as key offset 0) a
-    where a.key = any(${keysOf(pairs)}::text[]) and ${textComparison(sql, text, 'in', textsOf(pairs))} and ${found})`
+    where a.key = any(${keysOf(pairs)}::text[])
+      and ${textComparison(sql, text, 'in', textsOf(pairs))}
+      and ${found})`
 }
 
 function fieldsFoldedTwice(root: Group): Field[] {
@@ -201,7 +211,10 @@ function textPredicate(sql: Db, condition: Condition, context: CompileContext): 
   return orMissing(
     sql,
     condition,
-    lengths === null ? compared : sql`octet_length(${textColumn(sql, field)}) = any(${lengths}::int[]) and ${compared}`,
+    lengths === null
+      ? compared
+      : sql`
+      octet_length(${textColumn(sql, field)}) = any(${lengths}::int[]) and ${compared}`,
   )
 }
 
@@ -236,7 +249,12 @@ function textComparison(
   if (operator === 'equals' || operator === 'not_equals') return sql`${column} = ${value}`
   const joined = joinedOf(wanted)
   if (joined === null)
-    return among(sql, column, sql`select rule_text(v) from json_array_elements_text(${jsonOf(wanted)}::text::json) v`)
+    return among(
+      sql,
+      column,
+      sql`
+      select rule_text(v) from json_array_elements_text(${jsonOf(wanted)}::text::json) v`,
+    )
   return sql`${column} = any(string_to_array(rule_text(${joined}::text), ${separator}::text))`
 }
 
@@ -312,9 +330,14 @@ function listsPredicate(
   { tenant: { account_id, mode }, lists }: PredicateContext,
 ): Fragment {
   const { operator } = condition
-  const member = sql`from contact_list_members m where m.account_id = ${account_id} and m.mode = ${mode} and m.contact_id = c.id`
+  const member = sql`
+    from contact_list_members m
+    where m.account_id = ${account_id} and m.mode = ${mode} and m.contact_id = c.id`
   if (operator === 'exists' || operator === 'not_exists') {
-    const any = sql`exists (select ${member} and m.list_id in (select l.id from contact_lists l where l.account_id = ${account_id} and l.mode = ${mode}))`
+    const any = sql`
+      exists (
+        select ${member} and m.list_id in (
+          select l.id from contact_lists l where l.account_id = ${account_id} and l.mode = ${mode}))`
     return operator === 'exists' ? any : sql`(not ${any})`
   }
   const asked = [...new Set(values(condition) as string[])]
@@ -367,7 +390,8 @@ function attributeEquality(sql: Db, condition: Condition, { folded }: CompileCon
   const compared = (text: Fragment) => textComparison(sql, text, texts.length === 1 ? 'equals' : 'in', texts)
   // most texts differ, so the type is checked last
   const ofType = () =>
-    sql`${compared(sql`rule_text(c.attributes ->> ${field.key!}::text)`)} and jsonb_typeof(${json}) = 'string'`
+    sql`
+      ${compared(sql`rule_text(c.attributes ->> ${field.key!}::text)`)} and jsonb_typeof(${json}) = 'string'`
   const alternatives = [
     ...(texts.length > 0
       ? [sql`coalesce(${column === undefined ? ofType() : compared(sql`${sql(column)}`)}, false)`]

@@ -11,13 +11,15 @@ const columns = (sql: Db) => sql`account_id, mode, id, name, description, rules,
 export async function insertSegment(sql: Db, row: SegmentRow): Promise<void> {
   await sql`
     insert into segments (account_id, mode, id, name, description, rules, created_at, updated_at)
-    values (${row.account_id}, ${row.mode}, ${row.id}, ${row.name}, ${row.description}, ${JSON.stringify(row.rules)}::text::json, ${row.created_at}, ${row.updated_at})`
+    values (${row.account_id}, ${row.mode}, ${row.id}, ${row.name}, ${row.description},
+      ${JSON.stringify(row.rules)}::text::json, ${row.created_at}, ${row.updated_at})`
 }
 
 export async function updateSegment(sql: Db, row: SegmentRow): Promise<void> {
   await sql`
     update segments
-    set name = ${row.name}, description = ${row.description}, rules = ${JSON.stringify(row.rules)}::text::json, updated_at = ${row.updated_at}
+    set name = ${row.name}, description = ${row.description},
+      rules = ${JSON.stringify(row.rules)}::text::json, updated_at = ${row.updated_at}
     where account_id = ${row.account_id} and mode = ${row.mode} and id = ${row.id}`
 }
 
@@ -36,7 +38,9 @@ export async function findSegment(sql: Db, { account_id, mode }: Tenant, id: str
 /** Changes with every update of the row. */
 export async function findVersion(sql: Db, { account_id, mode }: Tenant, id: string): Promise<string | null> {
   const [row] = await sql<{ version: string }[]>`
-    select xmin::text as version from segments where account_id = ${account_id} and mode = ${mode} and id = ${id}`
+    select xmin::text as version
+    from segments
+    where account_id = ${account_id} and mode = ${mode} and id = ${id}`
   return row?.version ?? null
 }
 
@@ -47,7 +51,9 @@ export async function findVersioned(
   id: string,
 ): Promise<{ version: string; rules: string } | null> {
   const [row] = await sql<{ version: string; rules: string }[]>`
-    select xmin::text as version, rules::text as rules from segments where account_id = ${account_id} and mode = ${mode} and id = ${id}`
+    select xmin::text as version, rules::text as rules
+    from segments
+    where account_id = ${account_id} and mode = ${mode} and id = ${id}`
   return row ?? null
 }
 
@@ -66,7 +72,9 @@ export async function lockSegment(
 export async function listSegments(sql: Db, { account_id, mode }: Tenant, page: Page): Promise<SegmentRow[]> {
   return await sql<SegmentRow[]>`
     select ${columns(sql)} from segments
-    where account_id = ${account_id} and mode = ${mode} ${page.starting_after === undefined ? sql`` : sql`and id < ${page.starting_after}`}
+    where account_id = ${account_id}
+      and mode = ${mode}
+      ${page.starting_after === undefined ? sql`` : sql`and id < ${page.starting_after}`}
     order by id desc limit ${page.limit + 1}`
 }
 
@@ -104,7 +112,9 @@ export async function countContacts(
       sql`, count(*) filter (where not c.blocked and ${hasAddress(sql, type)} and not c.labels && ${[`c:${type}:opted_out`]}::text[]) as ${sql(type)}`,
   )
   const [row] = await sql<Record<string, number>[]>`
-    select count(*) as contacts ${reachable} from contacts c where c.account_id = ${account_id} and c.mode = ${mode} and ${where}`
+    select count(*) as contacts ${reachable}
+    from contacts c
+    where c.account_id = ${account_id} and c.mode = ${mode} and ${where}`
   const { contacts, ...counts } = row!
   return { count: contacts!, reachable: counts }
 }
