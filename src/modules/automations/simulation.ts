@@ -1,6 +1,6 @@
 /**
- * Simulates what an automation would do about an event, with the code of real events (behaviour: integrations 5.8,
- * 5.9). Nothing is stored or sent.
+ * Simulates what an automation would do about an event, with the code of real events
+ * (behaviour: integrations 5.8, 5.9). Nothing is stored or sent.
  */
 import type { Tenant } from '../../api/caller.ts'
 import { isId } from '../../api/ids.ts'

@@ -1,6 +1,6 @@
 /**
- * Packages: granted by the operator, announced before they expire, and written off at their expiry (behaviour: billing
- * 4, 6.3).
+ * Packages: granted by the operator, announced before they expire, and written off at their expiry
+ * (behaviour: billing 4, 6.3).
  */
 import type { Id } from '../../api/ids.ts'
 import { invalid } from '../../api/problem.ts'

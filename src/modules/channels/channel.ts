@@ -46,5 +46,5 @@ export const channelObject = (row: ChannelRow, base_url: string): Channel => ({
   created_at: row.created_at,
 })
 
-/** See behaviour: channels 7. */
+/** (behaviour: channels 7) */
 export const webhookUrl = (base_url: string, channel_id: string): string => `${base_url}/hooks/channels/${channel_id}`

@@ -1,6 +1,6 @@
 /**
- * Connecting a channel, for every provider: tokens are shown once, senders checked, secrets never shown (behaviour:
- * channels 2).
+ * Connecting a channel, for every provider: tokens are shown once, senders checked, secrets never shown
+ * (behaviour: channels 2).
  */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'

@@ -51,7 +51,7 @@ export function operatorRoutes(parts: OperatorRoutesParts): ConsoleRoute[] {
   ]
 }
 
-/** See behaviour: console 7. */
+/** (behaviour: console 7) */
 const screenRoutes = (services: ConsoleServices): ConsoleRoute[] => [
   ...overviewRoutes(services),
   ...searchRoutes(services),

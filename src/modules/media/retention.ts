@@ -1,6 +1,6 @@
 /**
- * Deletes files after their retention period; failures are retried, reported, and finally dropped (behaviour: channels
- * 8.7).
+ * Deletes files after their retention period; failures are retried, reported, and finally dropped
+ * (behaviour: channels 8.7).
  */
 import { isoTime } from '../../lib/clock.ts'
 import { untilDone } from '../../platform/jobs/periodic-jobs.ts'

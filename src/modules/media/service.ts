@@ -1,6 +1,6 @@
 /**
- * Files: inbound ones are copied from providers, uploads stored at once; both are served by signed URLs (behaviour:
- * channels 8).
+ * Files: inbound ones are copied from providers, uploads stored at once; both are served by signed URLs
+ * (behaviour: channels 8).
  */
 import type { Tenant } from '../../api/caller.ts'
 import { Problem } from '../../api/problem.ts'

@@ -1,6 +1,6 @@
 /**
- * Receives webhooks of shops and sites: verifies, reads and stores an event before the answer (behaviour: integrations
- * 4).
+ * Receives webhooks of shops and sites: verifies, reads and stores an event before the answer
+ * (behaviour: integrations 4).
  */
 import { Problem, retrySoon } from '../../../api/problem.ts'
 import { automationEventTypes, type AutomationEvent } from '../../../api/resources/automation-event.ts'

@@ -24,7 +24,7 @@ export interface EventQueue {
   stop(): Promise<void>
 }
 
-/** See behaviour: integrations 3.5. */
+/** (behaviour: integrations 3.5) */
 const eventsMax = 10_000
 const charactersMax = 64_000_000
 /** One source may use this fraction of the capacity. */
@@ -149,8 +149,8 @@ async function run(queue: Queue): Promise<void> {
 
 /**
  * One of each source in turn and each source's in order. A second report of an order status with another phone waits
- * for the next batch, with its source's later events: whether it counts depends on the first (behaviour: integrations
- * 3.4).
+ * for the next batch, with its source's later events: whether it counts depends on the first
+ * (behaviour: integrations 3.4).
  */
 function nextBatch(queue: Queue): Waiting[] {
   const batch: Waiting[] = []

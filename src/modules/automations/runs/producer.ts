@@ -1,6 +1,6 @@
 /**
- * The producer of automation messages: each run becomes at most one message (behaviour: integrations 6.3;
- * docs/decisions/producers.md). The submission key is the run's ID.
+ * The producer of automation messages: each run becomes at most one message
+ * (behaviour: integrations 6.3). The submission key is the run's ID.
  */
 import { suspensions } from '../../accounts/service.ts'
 import type { MissedRow, ProducerFragment } from '../../messages/service.ts'

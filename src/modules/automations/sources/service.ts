@@ -1,6 +1,6 @@
 /**
- * Creates and changes integration sources, which report events with their own key and secret (behaviour: integrations
- * 1).
+ * Creates and changes integration sources, which report events with their own key and secret
+ * (behaviour: integrations 1).
  */
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'

@@ -1,6 +1,6 @@
 /**
- * Top-ups of the wallet by card: credited when the payment provider's webhook reports the payment (behaviour: billing
- * 8).
+ * Top-ups of the wallet by card: credited when the payment provider's webhook reports the payment
+ * (behaviour: billing 8).
  */
 import { isId } from '../../../api/ids.ts'
 import type { Id } from '../../../api/ids.ts'

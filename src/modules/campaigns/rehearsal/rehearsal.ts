@@ -1,6 +1,6 @@
 /**
- * Rehearsals: predict a launch or the rest of a running campaign. Nothing is stored, sent or charged (behaviour:
- * campaigns 7).
+ * Rehearsals: predict a launch or the rest of a running campaign. Nothing is stored, sent or charged
+ * (behaviour: campaigns 7).
  */
 import type { Readable } from 'node:stream'
 import type { Caller } from '../../../api/caller.ts'

@@ -1,6 +1,6 @@
 /**
- * Long-lived connections to providers, one per channel, owned by one process under a lease (behaviour: channels 4.4;
- * docs/decisions/sessions.md).
+ * Long-lived connections to providers, one per channel, owned by one process under a lease
+ * (behaviour: channels 4.4). See docs/decisions/sessions.md.
  */
 import { limits } from '../../../api/limits.ts'
 import { ageOf, isoTime, longAgo, mark, type Mark } from '../../../lib/clock.ts'
@@ -50,7 +50,7 @@ const renewEveryMs = 2000
 const acquiredPerTick = 5
 const heldMax = 1000
 const pageRows = 200
-/** See behaviour: channels 4.4. */
+/** (behaviour: channels 4.4) */
 const disconnectedAfterMs = 30_000
 /** Most sessions are open by then. */
 const briefWaitMs = 200

@@ -260,8 +260,8 @@ const lookEveryMs = 1_000
 const lookedBackMs = 5_000
 
 /**
- * Changes without an event: own ones are noticed at once, those of other processes through the request log (behaviour:
- * console 8.4).
+ * Changes without an event: own ones are noticed at once, those of other processes through the request log
+ * (behaviour: console 8.4).
  */
 const tenantKey = (account_id: string, mode: Mode): string => `${account_id} ${mode}`
 

@@ -171,8 +171,8 @@ export async function ownersOf(sql: Db, account_id: string): Promise<string[]> {
 }
 
 /**
- * The secret is in the URL fragment, which browsers send to no server; the database stores its hash (behaviour: console
- * 3.10).
+ * The secret is in the URL fragment, which browsers send to no server; the database stores its hash
+ * (behaviour: console 3.10).
  */
 export interface Link {
   readonly token_hash: string

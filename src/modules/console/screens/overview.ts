@@ -17,7 +17,7 @@ interface Matter {
   readonly id: string
 }
 
-/** See behaviour: console 7.1. */
+/** (behaviour: console 7.1) */
 async function overviewOf(services: ConsoleServices, sql: Db, caller: Caller): Promise<Overview> {
   const timezone = await services.accounts.timezoneOf(sql, caller.account_id)
   const days = await services.messages.days(sql, caller, timezone, daysShown)
@@ -96,7 +96,7 @@ export const overviewRoutes = (services: ConsoleServices): ConsoleRoute[] => [
   }),
 ]
 
-/** See behaviour: console 7.7. */
+/** (behaviour: console 7.7) */
 export const responseRoutes = ({ platform, campaigns }: ConsoleServices): ConsoleRoute[] => [
   consoleRoute({
     operation: 'campaign_responses.retrieve',

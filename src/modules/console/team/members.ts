@@ -1,6 +1,6 @@
 /**
- * Members: nobody grants more than they have, changes their own role, or removes the last owner (behaviour: console
- * 3.12).
+ * Members: nobody grants more than they have, changes their own role, or removes the last owner
+ * (behaviour: console 3.12).
  */
 import { missing, Problem } from '../../../api/problem.ts'
 import { type Db, transact } from '../../../platform/database/sql.ts'

@@ -18,7 +18,7 @@ async function mailOwners(
 
 const dollars = (micros: number): string => `USD ${(micros / 1_000_000).toFixed(2)}`
 
-/** See behaviour: console-records 2.3. */
+/** (behaviour: console-records 2.3) */
 export const mailOfLowBalance =
   (platform: Platform): DomainEventHandler<'balance_low'> =>
   async (tx, events) => {
@@ -35,7 +35,7 @@ export const mailOfLowBalance =
     }
   }
 
-/** See behaviour: webhooks 5.2. */
+/** (behaviour: webhooks 5.2) */
 export const mailOfDisabledEndpoint =
   (platform: Platform): DomainEventHandler<'endpoint_disabled'> =>
   async (tx, disabled) => {

@@ -1,6 +1,6 @@
 /**
- * Contact imports: a file is uploaded completely or not at all, then applied in the background (behaviour: imports 1,
- * 3).
+ * Contact imports: a file is uploaded completely or not at all, then applied in the background
+ * (behaviour: imports 1, 3).
  */
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
