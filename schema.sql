@@ -146,6 +146,20 @@ CREATE INDEX automations_listed ON public.automations USING btree (account_id, m
 CREATE INDEX automations_of_channel ON public.automations USING btree (account_id, mode, channel_id) WHERE ((deleted_at IS NULL) AND (status = 'active'::text));
 CREATE INDEX automations_of_source ON public.automations USING btree (source_id, event_type) WHERE (deleted_at IS NULL);
 
+create table callback_items (
+  id text collate "C" not null,
+  account_id text collate "C" not null,
+  mode text not null,
+  channel_id text collate "C" not null,
+  provider_id text collate "C",
+  item json not null,
+  next_run_at timestamp with time zone not null,
+  attempts integer default 0 not null,
+  created_at timestamp with time zone not null,
+  constraint callback_items_pkey PRIMARY KEY (next_run_at, id)
+) with (fillfactor=70, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_threshold=500, autovacuum_analyze_scale_factor=0.02);
+CREATE INDEX callback_items_channel ON public.callback_items USING btree (channel_id, next_run_at, id);
+
 create table campaign_counters (
   account_id text collate "C" not null,
   mode text not null,
@@ -871,7 +885,7 @@ create table message_quarter_counts (
 
 create table message_retention (
   only_row boolean default true not null,
-  kept_from text collate "C" not null,
+  deleted_before text collate "C" not null,
   constraint message_retention_pkey PRIMARY KEY (only_row),
   constraint message_retention_only_row_check CHECK (only_row)
 );
@@ -893,11 +907,11 @@ create table message_transitions (
   mode text not null,
   origin_type text not null,
   origin_id text collate "C",
-  was text,
+  from_status text,
   status text not null,
   message_ids text[] collate "C" not null,
   submission_keys text[] collate "C" not null,
-  ats timestamp with time zone[] not null
+  times timestamp with time zone[] not null
 ) with (toast_tuple_target=8160, vacuum_truncate=off, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000, autovacuum_analyze_scale_factor=0.02, autovacuum_analyze_threshold=1000);
 CREATE INDEX message_transitions_origin ON public.message_transitions USING btree (projection, origin_id);
 
@@ -992,20 +1006,6 @@ create table provider_references (
 ) with (autovacuum_analyze_scale_factor=1);
 CREATE INDEX provider_references_created ON public.provider_references USING brin (created_at);
 CREATE INDEX provider_references_message ON public.provider_references USING btree (message_id);
-
-create table provider_reports (
-  id text collate "C" not null,
-  account_id text collate "C" not null,
-  mode text not null,
-  channel_id text collate "C" not null,
-  provider_id text collate "C",
-  report json not null,
-  next_run_at timestamp with time zone not null,
-  attempts integer default 0 not null,
-  created_at timestamp with time zone not null,
-  constraint provider_reports_pkey PRIMARY KEY (next_run_at, id)
-) with (fillfactor=70, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_threshold=500, autovacuum_analyze_scale_factor=0.02);
-CREATE INDEX provider_reports_channel ON public.provider_reports USING btree (channel_id, next_run_at, id);
 
 create table request_log (
   account_id text collate "C" not null,

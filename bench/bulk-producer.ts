@@ -72,9 +72,9 @@ export async function startProducer(service: Service, rows: number): Promise<Pro
 const fragment: ProducerFragment = {
   kind,
   columns: [],
-  held: (sql) => sql`
+  claim: (sql) => sql`
     select from bench_recipients r where r.submission_key = i.submission_key and r.account_id = i.account_id and r.message_id is null and r.code is null for update skip locked`,
-  settle: (sql) => sql`
+  complete: (sql) => sql`
     update bench_recipients r set message_id = s.message_id, code = s.code from submitted s where r.submission_key = s.key and r.account_id = s.account_id returning r.message_id`,
   async known(sql, rows) {
     const keys = rows.map(({ submission_key }) => submission_key)
@@ -98,7 +98,7 @@ async function producer(account_id: string, channel: string): Promise<(task: Tas
     billing,
     projections: projectionsOf(platform, []),
     producers: producersOf([fragment]),
-    handoff: { takes: () => false, process_id: platform.process_id, lease_ms: 60_000, offer: () => undefined },
+    memoryQueue: { accepts: () => false, process_id: platform.process_id, lease_ms: 60_000, offer: () => undefined },
     alone: () => false,
     emitted: () => undefined,
   })
@@ -121,7 +121,7 @@ async function producer(account_id: string, channel: string): Promise<(task: Tas
         const first = next
         next = Math.min(first + submissionItems, from + count)
         const items = await Promise.all(Array.from({ length: next - first }, (_, i) => itemOf(first + i)))
-        const outcomes = await ingest.submit({ origin, traffic: 'bulk', items, alongside: { kind } })
+        const outcomes = await ingest.submit({ origin, traffic: 'bulk', items, producer: { kind } })
         const other = outcomes.find((outcome) => outcome.kind !== 'accepted')
         if (other !== undefined) throw new Error(`an item was not accepted: ${JSON.stringify(other)}`)
         accepted += outcomes.length

@@ -87,7 +87,7 @@ async function sustain(
 async function countWaiting({ pool }: Service): Promise<number> {
   const [row] = await pool<
     { n: number }[]
-  >`select (select count(*) from dispatch_jobs) + (select count(*) from provider_reports) as n`
+  >`select (select count(*) from dispatch_jobs) + (select count(*) from callback_items) as n`
   return row!.n
 }
 

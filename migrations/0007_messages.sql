@@ -114,21 +114,21 @@ create index provider_callbacks_received on provider_callbacks using brin (recei
 
 -- Receipts and inbound messages to be applied: from callbacks, sessions, or scheduled by the sandbox. Kept until applied; read in the order of their time and
 -- removed where they were found: one index does.
-create table provider_reports (
+create table callback_items (
   id text collate "C" not null,
   account_id text collate "C" not null,
   mode text not null,
   channel_id text collate "C" not null,
   -- null for an inbound message
   provider_id text collate "C",
-  report json not null,
+  item json not null,
   next_run_at timestamptz not null,
   attempts integer not null default 0,
   created_at timestamptz not null,
   primary key (next_run_at, id)
 ) with (fillfactor = 70, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_threshold = 500, autovacuum_analyze_scale_factor = 0.02);
 -- more may be due for one channel than is applied at once: the others are found behind it without reading all that is due
-create index provider_reports_channel on provider_reports (channel_id, next_run_at, id);
+create index callback_items_channel on callback_items (channel_id, next_run_at, id);
 
 -- Inbound messages already taken: a provider tells the same one more than once.
 create table inbound_references (
@@ -207,15 +207,15 @@ create table message_transitions (
   origin_type text not null,
   origin_id text collate "C",
   -- null: the messages were accepted
-  was text,
+  from_status text,
   status text not null,
   -- the messages, each with its submission key and its time at the same place
   message_ids text[] collate "C" not null,
   submission_keys text[] collate "C" not null,
-  ats timestamptz[] not null
+  times timestamptz[] not null
 ) with (toast_tuple_target = 8160, vacuum_truncate = off, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000, autovacuum_analyze_scale_factor = 0.02, autovacuum_analyze_threshold = 1000);
 -- pages that were emptied are filled again, and not given back to be asked for once more; arrays are read once and deleted: compressing them would cost more than it saves
-alter table message_transitions alter column message_ids set storage external, alter column submission_keys set storage external, alter column ats set storage external;
+alter table message_transitions alter column message_ids set storage external, alter column submission_keys set storage external, alter column times set storage external;
 create index message_transitions_origin on message_transitions (projection, origin_id);
 
 -- Parts of long inbound texts: an operator's part is acknowledged before the others have arrived, so each part must outlive the process that received it.
@@ -268,5 +268,5 @@ create table message_quarter_counts (
 create table message_retention (
   only_row boolean primary key default true check (only_row),
   -- messages with smaller ids are forgotten, or about to be: what is derived from them goes before they do
-  kept_from text collate "C" not null
+  deleted_before text collate "C" not null
 );

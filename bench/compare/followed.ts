@@ -24,8 +24,8 @@ export const counter = (followed: Exclude<Followed, 'none'>): Projection => ({
   async fold(tx, rows) {
     const sums = new Map<string, number>()
     const add = (status: string, messages: number) => sums.set(status, (sums.get(status) ?? 0) + messages)
-    for (const { was, status, message_ids } of rows) {
-      if (was !== null) add(was, -message_ids.length)
+    for (const { from_status, status, message_ids } of rows) {
+      if (from_status !== null) add(from_status, -message_ids.length)
       add(status, message_ids.length)
     }
     const statuses = [...sums.keys()].toSorted()
@@ -47,7 +47,7 @@ export async function verifyCounts({ pool }: Service, followed: Followed): Promi
     with folded as (
       select status, messages from bench_counts
       union all select status, sum(cardinality(message_ids)) from message_transitions group by status
-      union all select was, -sum(cardinality(message_ids)) from message_transitions where was is not null group by was
+      union all select from_status, -sum(cardinality(message_ids)) from message_transitions where from_status is not null group by from_status
     ), counted as (
       select status, sum(messages)::bigint as messages from folded group by status having sum(messages) <> 0
     ), expected as (

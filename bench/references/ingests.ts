@@ -1,19 +1,24 @@
 /** Ingests that commit every message by itself. */
 import { groupCommit, type Ingest } from '../../src/modules/messages/accept/group-commit.ts'
 import type { CommitDeps } from '../../src/modules/messages/accept/acceptance.ts'
-import type { Handoff } from '../../src/modules/messages/accept/row.ts'
+import type { MemoryQueue } from '../../src/modules/messages/accept/row.ts'
 import type { Submission } from '../../src/modules/messages/accept/submission.ts'
 import { producersOf } from '../../src/modules/messages/accept/producers.ts'
 import { projectionsOf } from '../../src/modules/messages/projections.ts'
 
-const noHandoff: Handoff = { takes: () => false, process_id: 'bench', lease_ms: 60_000, offer: () => undefined }
+const noMemoryQueue: MemoryQueue = {
+  accepts: () => false,
+  process_id: 'bench',
+  lease_ms: 60_000,
+  offer: () => undefined,
+}
 
 const depsOf = ({ platform, billing }: Pick<CommitDeps, 'platform' | 'billing'>): CommitDeps => ({
   platform,
   billing,
   projections: projectionsOf(platform, []),
   producers: producersOf([]),
-  handoff: noHandoff,
+  memoryQueue: noMemoryQueue,
   alone: () => false,
   emitted: () => undefined,
 })
@@ -35,7 +40,7 @@ const each = (deps: CommitDeps, as: (submission: Submission) => Submission): Ing
 /** Uses the locking path; its results are dropped. */
 const locking = (submission: Submission): Submission => ({
   ...submission,
-  alongside: {
+  producer: {
     kind: 'request',
     values: { operation: '', idempotency_key: '', fingerprint: '' },
     valueFrom: () => null,

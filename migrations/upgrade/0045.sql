@@ -3,6 +3,9 @@
 alter table processes rename column beat_at to heartbeat_at;
 alter table installation rename column feed_held to feed_skips_unrelated;
 alter table message_transitions rename column follower to projection;
+alter table message_transitions rename column was to from_status;
+alter table message_transitions rename column ats to times;
+alter table message_retention rename column kept_from to deleted_before;
 alter table dispatch_jobs rename column doubtful to outcome_unknown;
 alter table contact_import_pieces rename to contact_import_chunks;
 alter index contact_import_pieces_pkey rename to contact_import_chunks_pkey;
@@ -10,6 +13,10 @@ alter index contact_import_pieces_pkey rename to contact_import_chunks_pkey;
 alter table dispatch_jobs rename column due_at to next_run_at;
 alter table inbound_parts rename column due_at to next_run_at;
 alter table provider_reports rename column due_at to next_run_at;
+alter table provider_reports rename column report to item;
+alter table provider_reports rename to callback_items;
+alter index provider_reports_pkey rename to callback_items_pkey;
+alter index provider_reports_channel rename to callback_items_channel;
 alter table media_files rename column due_at to next_run_at;
 alter table campaign_jobs rename column due_at to next_run_at;
 alter table automation_runs rename column due_at to next_run_at;
@@ -41,8 +48,8 @@ where l.account_id = w.account_id;
 alter table wallets drop column last_entry_id;
 
 -- Items of provider callbacks that are stored and not applied yet: their kinds have new names.
-update provider_reports set report = jsonb_set(report::jsonb, '{kind}', case report ->> 'kind' when 'receipt' then '"delivery_receipt"' else '"connection_status"' end::jsonb)::json
-where report ->> 'kind' in ('receipt', 'link');
+update callback_items set item = jsonb_set(item::jsonb, '{kind}', case item ->> 'kind' when 'receipt' then '"delivery_receipt"' else '"connection_status"' end::jsonb)::json
+where item ->> 'kind' in ('receipt', 'link');
 
 -- Deliveries that stopped processes held in memory become due deliveries of the queue, which all deliveries go through now.
 insert into webhook_queue (endpoint_id, id, account_id, mode, event_id, event_type, next_run_at, created_at)

@@ -15,7 +15,7 @@ async function liveWorld(t: TestContext, answer: (message: OutboundMessage) => O
       (await api.get(`/v1/messages/${id}/attempts`)).body.data.map(
         ({ outcome, provider_message }: Record<string, string>) => [outcome, provider_message],
       ),
-    reportsLeft: async () => (await world.pool`select from provider_reports`).length,
+    reportsLeft: async () => (await world.pool`select from callback_items`).length,
     callBack: async (...reports: object[]) => {
       await scripted.callBack(...reports)
       await world.settle()

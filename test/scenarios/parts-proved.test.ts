@@ -75,7 +75,7 @@ async function liveWorld(t: TestContext) {
       (await world.pool`select accepted_ids, outcome_unknown from dispatch_jobs order by message_id`).map(
         ({ accepted_ids, outcome_unknown }) => [accepted_ids, outcome_unknown],
       ),
-    reportsLeft: async () => (await world.pool`select from provider_reports`).length,
+    reportsLeft: async () => (await world.pool`select from callback_items`).length,
   }
 }
 
@@ -294,9 +294,9 @@ for (const [name, ids, transition, expected] of [
 
     // neither has committed when the other looks: each can remove its report only when both wait
     const passes = await holdOpen(world.pool, async (gate) => {
-      await gate`lock table provider_reports in share mode`
+      await gate`lock table callback_items in share mode`
       const first = await holdOpen(world.pool, async (other) => {
-        await other`select from provider_reports where provider_id = ${ids[1]} for update`
+        await other`select from callback_items where provider_id = ${ids[1]} for update`
         const pass = world.tick('reports')
         await until('the first process to note what it was told', async () => (await lockWaits(world.pool)) === 1)
         return { pass }

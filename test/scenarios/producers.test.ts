@@ -131,7 +131,7 @@ test('a row that is submitted twice in one piece becomes one message, and the ro
       origin: { type: 'console', id: 'usr_test' },
       traffic: 'bulk',
       items: keys.map((submission_key) => ({ message, submission_key })),
-      alongside: { kind: 'test' },
+      producer: { kind: 'test' },
     })
 
   const [first, second] = await Promise.all([submit(sent.keys), submit(sent.keys.slice(30))])
@@ -313,7 +313,7 @@ test('who stops marketing while a message of a producer waits for its commit doe
     origin: { type: 'console', id: 'usr_test' },
     traffic: 'bulk',
     items: [{ message, submission_key: key! }],
-    alongside: { kind: 'test' },
+    producer: { kind: 'test' },
   })
   await world.settle()
 

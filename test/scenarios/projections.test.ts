@@ -227,7 +227,7 @@ test('several projections of one origin each get what became of its messages, an
   await rest(world)
 
   const rows = await world.pool<{ projection: string; origin_type: string; changes: string }[]>`
-    select projection, origin_type, string_agg(coalesce(was, 'new') || ' to ' || status, ', ' order by ats, was nulls first) as changes from message_transitions group by 1, 2 order by 1, 2`
+    select projection, origin_type, string_agg(coalesce(from_status, 'new') || ' to ' || status, ', ' order by times, from_status nulls first) as changes from message_transitions group by 1, 2 order by 1, 2`
   assert.deepEqual(
     rows.map(({ projection, origin_type, changes: what }) => `${projection} ${origin_type}: ${what}`),
     [

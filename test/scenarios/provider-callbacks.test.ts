@@ -146,11 +146,11 @@ test('of a message whose provider id is known a receipt is kept without what els
       { ...receipt, provider_id: 'another' },
     ],
   })
-  const kept = await world.pool<{ report: object }[]>`select report from provider_reports order by id`
+  const kept = await world.pool<{ item: object }[]>`select item from callback_items order by id`
   await world.settle()
 
   assert.deepEqual(
-    kept.map(({ report }) => Object.keys(report).includes('message_id')),
+    kept.map(({ item }) => Object.keys(item).includes('message_id')),
     [false, true],
   )
   assert.equal((await api.get(`/v1/messages/${sent.body.id}`)).body.status, 'delivered')
@@ -226,7 +226,7 @@ test('a report that cannot be applied holds no other up, and is given up after a
   const at = world.clock.iso()
   for (const [n, report] of odd.entries())
     await world.pool`
-      insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, next_run_at, created_at)
+      insert into callback_items (id, account_id, mode, channel_id, provider_id, item, next_run_at, created_at)
       values (${`odd_${n}`}, ${account_id}, 'live', ${channel.id}, null, ${report}::text::json, ${at}, ${at})`
   const sent = await api.post('/v1/messages', {
     channel: channel.id,
@@ -237,13 +237,13 @@ test('a report that cannot be applied holds no other up, and is given up after a
 
   await world.settle()
   const status = (await api.get(`/v1/messages/${sent.body.id}`)).body.status
-  const kept = (await world.pool`select id from provider_reports where next_run_at > ${world.clock.iso()}`).length
+  const kept = (await world.pool`select id from callback_items where next_run_at > ${world.clock.iso()}`).length
   await world.clock.advance(8 * 24 * 3600_000)
   await world.settle()
 
   assert.equal(status, 'delivered')
   assert.ok(kept > 0)
-  assert.equal((await world.pool`select id from provider_reports`).length, 0)
+  assert.equal((await world.pool`select id from callback_items`).length, 0)
   await world.invariants()
 })
 
@@ -252,13 +252,13 @@ test('a clock that jumps ahead gives up no report that waits, nor looks at it mo
   const { account_id, channel, tell } = await connected(world, 'sms')
   const at = world.clock.iso()
   await world.pool`
-    insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, next_run_at, created_at)
+    insert into callback_items (id, account_id, mode, channel_id, provider_id, item, next_run_at, created_at)
     values ('odd', ${account_id}, 'live', ${channel.id}, null, '{"kind":"inbound"}', ${at}, ${at})`
   await tell({ reports: [{ kind: 'receipt', provider_id: 'nobody’s', move: 'deliver' }] })
   await world.settle()
   const kept = async () =>
     (
-      await world.pool`select (report->>'kind') || ' ' || (next_run_at > ${world.clock.iso(waitMs)}) as kept from provider_reports order by 1`
+      await world.pool`select (item->>'kind') || ' ' || (next_run_at > ${world.clock.iso(waitMs)}) as kept from callback_items order by 1`
     ).map((row) => row['kept'])
 
   world.clock.jump(30 * 24 * 3600_000)
@@ -284,7 +284,7 @@ test('what is told of a channel is applied at once, however many receipts of not
   await world.settle()
   const at = world.clock.iso()
   await world.pool`
-    insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, next_run_at, created_at)
+    insert into callback_items (id, account_id, mode, channel_id, provider_id, item, next_run_at, created_at)
     select 'flood_' || n, ${flooded.account_id}, 'live', ${flooded.channel.id}, 'x' || n,
       json_build_object('kind', 'delivery_receipt', 'provider_id', 'x' || n, 'transition', 'deliver'), ${at}, ${at}
     from generate_series(1, 5000) n`
@@ -310,7 +310,7 @@ test('a receipt of nothing known is looked at again ever more rarely, and given 
     await world.tick('reports')
     const [row] = await world.pool<
       { wait_ms: number }[]
-    >`select (extract(epoch from next_run_at - ${world.clock.iso()}::timestamptz) * 1000)::float8 as wait_ms from provider_reports`
+    >`select (extract(epoch from next_run_at - ${world.clock.iso()}::timestamptz) * 1000)::float8 as wait_ms from callback_items`
     kept = row !== undefined
     await world.clock.advance(Math.ceil(row?.wait_ms ?? 0))
   }
@@ -366,7 +366,7 @@ test('a receipt does not overtake an earlier one of its message that another pro
   const status = async () => (await api.get(`/v1/messages/${sent.body.id}`)).body.status
 
   const meanwhile = await holdOpen(world.pool, async (other) => {
-    await other`select from provider_reports order by next_run_at, id limit 1 for update`
+    await other`select from callback_items order by next_run_at, id limit 1 for update`
     await world.tick('reports')
     return await status()
   })
@@ -412,7 +412,7 @@ test('a STOP does not overtake an earlier START of its sender that another proce
   await say('START', 'STOP')
 
   await holdOpen(world.pool, async (other) => {
-    await other`select from provider_reports order by next_run_at, id limit 1 for update`
+    await other`select from callback_items order by next_run_at, id limit 1 for update`
     await world.tick('reports')
   })
   await world.settle()

@@ -416,7 +416,7 @@ test('that a message was sent which says so is done with at once, and what comes
   await world.tick('reports')
   await callBack(told('accept'), told('accept'))
   const [left] = await world.pool<{ reports: number; callbacks: number }[]>`
-    select (select count(*)::int from provider_reports) as reports, (select count(*)::int from provider_callbacks) as callbacks`
+    select (select count(*)::int from callback_items) as reports, (select count(*)::int from provider_callbacks) as callbacks`
   await callBack(told('accept'), told('deliver'), told('accept'), told('deliver'))
   await world.settle()
 

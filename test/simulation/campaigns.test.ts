@@ -141,10 +141,10 @@ async function simulate(t: TestContext, { world, random, shop, trial, channel, c
       await api(trial).delete(`/v1/contacts/${contacts.splice(random.below(contacts.length), 1)[0]}`)
   }
   const repeatReports = async () => {
-    for (const row of await world.pool<{ id: string }[]>`select * from provider_reports`) reports.set(row.id, row)
+    for (const row of await world.pool<{ id: string }[]>`select * from callback_items`) reports.set(row.id, row)
     for (const row of random.shuffle([...reports.values()]).slice(0, 5)) {
       const again = { ...row, id: `again_${repeats++}`, next_run_at: world.clock.iso(random.below(1000)), attempts: 0 }
-      await world.pool`insert into provider_reports select * from json_populate_record(null::provider_reports, ${JSON.stringify(again)}::text::json)`
+      await world.pool`insert into callback_items select * from json_populate_record(null::callback_items, ${JSON.stringify(again)}::text::json)`
     }
   }
   const foldCounters = async () => {
@@ -225,7 +225,7 @@ async function simulate(t: TestContext, { world, random, shop, trial, channel, c
         for (const process of processes.all)
           for (const worker of workers) await whileTimePasses(() => process.app.worker(worker).tick())
         const [waiting] = await world.pool<{ rows: number }[]>`
-          select (select count(*) from dispatch_jobs) + (select count(*) from provider_reports) + (select count(*) from campaign_jobs)
+          select (select count(*) from dispatch_jobs) + (select count(*) from callback_items) + (select count(*) from campaign_jobs)
             + (select count(*) from message_transitions) as rows`
         idle = waiting!.rows === 0 ? idle + 1 : 0
       }

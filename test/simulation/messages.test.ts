@@ -150,7 +150,7 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
   }
   /** Repeated, later and in another order. */
   const repeatReports = async () => {
-    for (const row of await world.pool<{ id: string }[]>`select * from provider_reports`) reports.set(row.id, row)
+    for (const row of await world.pool<{ id: string }[]>`select * from callback_items`) reports.set(row.id, row)
     const again = random
       .shuffle([...reports.values()])
       .slice(0, 5)
@@ -161,7 +161,7 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
         attempts: 0,
       }))
     for (const row of again)
-      await world.pool`insert into provider_reports select * from json_populate_record(null::provider_reports, ${JSON.stringify(row)}::text::json)`
+      await world.pool`insert into callback_items select * from json_populate_record(null::callback_items, ${JSON.stringify(row)}::text::json)`
   }
   const optOut = async () => {
     const from = random.pick(['+4915112345601', '+4915112345602'])
@@ -218,7 +218,7 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
           for (const worker of ['fan-out', 'deliver']) await whileTimePasses(() => processes.pass(process, worker))
         }
         const [waiting] = await world.pool<{ rows: number }[]>`
-          select (select count(*) from dispatch_jobs) + (select count(*) from provider_reports) as rows`
+          select (select count(*) from dispatch_jobs) + (select count(*) from callback_items) as rows`
         idle = jobs === 0 && waiting!.rows === 0 ? idle + 1 : 0
       }
     },

@@ -253,7 +253,7 @@ async function simulate(t: TestContext, scene: Scene) {
         await whileTimePasses(() => callBack(1000))
         const [waiting] = await world.pool<
           { rows: number }[]
-        >`select (select count(*) from dispatch_jobs) + (select count(*) from provider_reports) as rows`
+        >`select (select count(*) from dispatch_jobs) + (select count(*) from callback_items) as rows`
         idle = waiting!.rows === 0 ? idle + 1 : 0
       }
     },

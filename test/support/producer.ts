@@ -59,10 +59,10 @@ export function testProducer(kind = 'test'): TestProducer {
 const fragmentOf = (kind: string, table: string): ProducerFragment => ({
   kind,
   columns: [],
-  held: (sql) => sql`
+  claim: (sql) => sql`
     select from ${sql(table)} where account_id = i.account_id and mode = i.mode and key = i.submission_key and status = 'pending' and message_id is null
     for update skip locked`,
-  settle: (sql) => sql`
+  complete: (sql) => sql`
     update ${sql(table)} r set message_id = s.message_id, code = s.code, status = case when s.message_id is null then 'refused' else 'sent' end
     from submitted s
     where r.account_id = s.account_id and r.mode = s.mode and r.key = s.key and r.message_id is null and s.code is distinct from 'insufficient_balance'
@@ -104,5 +104,5 @@ export async function submitKeys(
       submission_key: key,
     })),
   )
-  return await messages.submit({ origin: { type: 'console', id: `usr_${kind}` }, traffic, items, alongside: { kind } })
+  return await messages.submit({ origin: { type: 'console', id: `usr_${kind}` }, traffic, items, producer: { kind } })
 }

@@ -24,7 +24,7 @@ export function testProjection(name = 'test', origins: readonly OriginType[] = o
       select account_id, mode, origin_type, origin_id, status, messages from projection_counts where projection = ${name}
       union all
       select u.account_id, u.mode, u.origin_type, u.origin_id, t.status, t.messages
-      from (${unfoldedOf(sql, name)}) u cross join lateral (values (u.status, u.messages), (u.was, -u.messages)) t(status, messages) where t.status is not null
+      from (${unfoldedOf(sql, name)}) u cross join lateral (values (u.status, u.messages), (u.from_status, -u.messages)) t(status, messages) where t.status is not null
     ) c group by 1, 2, 3, 4, 5`
   const self: TestProjection = {
     onFold: async () => undefined,
@@ -74,10 +74,14 @@ export function testProjection(name = 'test', origins: readonly OriginType[] = o
 }
 
 async function addCounts(tx: Db, projection: string, rows: readonly TransitionRow[]): Promise<void> {
-  const changes = rows.flatMap(({ account_id, mode, origin_type, origin_id, was, status, message_ids: { length } }) => [
-    { account_id, mode, origin_type, origin_id, status, messages: length },
-    ...(was === null ? [] : [{ account_id, mode, origin_type, origin_id, status: was, messages: -length }]),
-  ])
+  const changes = rows.flatMap(
+    ({ account_id, mode, origin_type, origin_id, from_status, status, message_ids: { length } }) => [
+      { account_id, mode, origin_type, origin_id, status, messages: length },
+      ...(from_status === null
+        ? []
+        : [{ account_id, mode, origin_type, origin_id, status: from_status, messages: -length }]),
+    ],
+  )
   await tx`
     insert into projection_counts as c (projection, account_id, mode, origin_type, origin_id, status, messages)
     select ${projection}, account_id, mode, origin_type, origin_id, status, sum(messages)

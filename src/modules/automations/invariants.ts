@@ -1,6 +1,6 @@
 /** Invariants of automations, checked by `posthorn doctor`. */
 import { redactionInvariants } from './redactions/redaction.ts'
-import { keptFrom, messagesOfOrigin } from '../messages/service.ts'
+import { deletedBefore, messagesOfOrigin } from '../messages/service.ts'
 import { breachesMax, invariant, type Invariant, type Platform } from '../../platform/platform.ts'
 
 export const integrationInvariants = (platform: Pick<Platform, 'clock'>): readonly Invariant[] => [
@@ -29,13 +29,13 @@ const runInvariants: readonly Invariant[] = [
     'every message of an automation belongs to its run, and every run has the message that it says',
     (sql) => sql`
       select coalesce(m.id, r.message_id) as id from (${messagesOfOrigin(sql, 'automation')}) m
-      full join (select * from automation_runs where message_id >= ${keptFrom(sql)}) r
+      full join (select * from automation_runs where message_id >= ${deletedBefore(sql)}) r
         on r.account_id = m.account_id
           and r.mode = m.mode
           and r.message_id = m.id
           and m.origin_id = r.automation_id
           and m.submission_key = r.id
-      where m.id is null or (r.message_id is null and m.id >= ${keptFrom(sql)}) limit ${breachesMax}`,
+      where m.id is null or (r.message_id is null and m.id >= ${deletedBefore(sql)}) limit ${breachesMax}`,
     ({ id }) => `${id} is of an automation, and it and its run do not know each other.`,
   ),
   invariant<{ id: string }>(

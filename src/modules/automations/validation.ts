@@ -9,7 +9,7 @@ import { customerTexts, readPath } from './event-paths.ts'
 import type { AutomationRow } from './automation.ts'
 import type { ChannelService } from '../channels/service.ts'
 import type { ContactService } from '../contacts/service.ts'
-import { contactTagNames, keptMessage, messageFailures, requireTemplate, tooLarge } from '../messages/service.ts'
+import { contactTagNames, typeAndContent, messageFailures, requireTemplate, tooLarge } from '../messages/service.ts'
 import type { Db } from '../../platform/database/sql.ts'
 
 export interface SavingDeps {
@@ -97,7 +97,7 @@ export async function checkAutomation(
     message: fields.message,
     merge_fallbacks: fields.merge_fallbacks,
     isOwnTag: isEventTag,
-    toldOfTags: toldOfEventTags,
+    tagHint: eventTagHint,
     sender: 'automation',
   } as const
   const ofMessage = await messageFailures(deps, sql, tenant, asked).catch((unsupported: unknown) => {
@@ -131,7 +131,7 @@ function given({
     ...(cancel_on === undefined ? {} : { cancel_on: [...new Set(cancel_on)] }),
     ...(channel_id === undefined ? {} : { channel_id }),
     ...(category === undefined ? {} : { category }),
-    ...(message === undefined ? {} : { message: keptMessage(message) }),
+    ...(message === undefined ? {} : { message: typeAndContent(message) }),
     ...(merge_fallbacks === undefined ? {} : { merge_fallbacks: { ...merge_fallbacks } }),
   }
 }
@@ -143,4 +143,4 @@ const isEventTag = (name: string): boolean =>
   readPath(name, 'customer.attributes') !== null
 
 /** The end of the error message for an unknown tag. */
-const toldOfEventTags = `names nothing that is known of the event or of the contact. Use {{data.<path>}}, {{customer.<field>}}, ${contactTagNames}.`
+const eventTagHint = `names nothing that is known of the event or of the contact. Use {{data.<path>}}, {{customer.<field>}}, ${contactTagNames}.`

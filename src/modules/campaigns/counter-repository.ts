@@ -38,7 +38,7 @@ export async function findTotals(
       select u.origin_id, t.status, null, t.recipients, 0, 0
       from (${unfoldedOf(sql, projectionName, { tenant, origin_ids: ids })}) u
       cross join lateral (
-        values (${recipientStatus(sql, 'status')}, u.messages), (${recipientStatus(sql, 'was')}, -u.messages))
+        values (${recipientStatus(sql, 'status')}, u.messages), (${recipientStatus(sql, 'from_status')}, -u.messages))
         t(status, recipients)
       ${tenant.mode === 'test' ? sql`` : sql`union all select origin_id, null, null, 0, wallet_micros, package_credits from (${unfoldedChargesOf(sql, projectionName, { tenant, origin_ids: ids })}) b`}
     ) c
@@ -46,10 +46,10 @@ export async function findTotals(
   return new Map(ids.map((id) => [id, totalsOf(rows.filter((row) => row.campaign_id === id))]))
 }
 
-const recipientStatus = (sql: Db, column: 'status' | 'was') =>
+const recipientStatus = (sql: Db, column: 'status' | 'from_status') =>
   column === 'status'
     ? sql`case when u.status in ('queued', 'sending') then 'pending' else u.status end`
-    : sql`case when u.was is null or u.was in ('queued', 'sending') then 'pending' else u.was end`
+    : sql`case when u.from_status is null or u.from_status in ('queued', 'sending') then 'pending' else u.from_status end`
 
 const totalsOf = (rows: readonly CountRow[]): Totals => ({
   recipients: rows
@@ -67,7 +67,7 @@ export async function areCostsCounted(
   const open = await sql`
     select 1
     from (${unfoldedOf(sql, projectionName, { tenant: { account_id, mode }, origin_ids: [id] })}) u
-    where u.was is null or u.status = 'failed'
+    where u.from_status is null or u.status = 'failed'
     limit 1`
   return open.length === 0
 }

@@ -18,7 +18,7 @@ import type { CampaignDeps } from './deps.ts'
 import { requireCampaign, lockCampaignOrThrow, campaignWithRecipients } from './queries.ts'
 import * as repository from './repository.ts'
 import { type StoreAnswer, storeAndReturn } from './transitions.ts'
-import { isVariableTag, keptMessage, messageFailures, requireTemplate, tooLarge } from '../messages/service.ts'
+import { isVariableTag, typeAndContent, messageFailures, requireTemplate, tooLarge } from '../messages/service.ts'
 import { type Db, transact, type Transaction } from '../../platform/database/sql.ts'
 
 export type DraftFields = Pick<
@@ -80,7 +80,7 @@ async function checkDraft(
   throwFailures(failures)
   const channel = await deps.channels.find(tenant, body.channel)
   if (channel === null) throw await deps.channels.missing(sql, tenant, body.channel, 'channel')
-  const message = keptMessage(body.message)
+  const message = typeAndContent(body.message)
   throwFailures(tooLarge(message, body.merge_fallbacks ?? {}))
   const { audience, adhoc } = storedAudience(body.audience)
   const merge_fallbacks = { ...body.merge_fallbacks }

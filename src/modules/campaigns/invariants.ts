@@ -1,7 +1,7 @@
 /** Invariants of campaigns, checked by `posthorn doctor`. */
 import { entriesOfMessages } from '../billing/service.ts'
 import { projectionName } from './counter-repository.ts'
-import { keptFrom, messagesOfOrigin, unfoldedOf } from '../messages/service.ts'
+import { deletedBefore, messagesOfOrigin, unfoldedOf } from '../messages/service.ts'
 import type { Db, Fragment } from '../../platform/database/sql.ts'
 import { breachesMax, invariant, type Invariant } from '../../platform/platform.ts'
 
@@ -29,7 +29,7 @@ export const campaignInvariants: readonly Invariant[] = [
         select u.origin_id, t.status, null, -t.recipients from (${unfoldedOf(sql, projectionName)}) u
         cross join lateral (
           values (${recipientStatus(sql, sql`u.status`)}, u.messages),
-            (${recipientStatus(sql, sql`u.was`)}, -u.messages)) t(status, recipients)
+            (${recipientStatus(sql, sql`u.from_status`)}, -u.messages)) t(status, recipients)
       ) c group by campaign_id, status, skip_reason having sum(recipients) <> 0 limit ${breachesMax}`,
     ({ id }) => `The counters of campaign ${id} are not the numbers of its recipients.`,
   ),
@@ -53,13 +53,13 @@ export const campaignInvariants: readonly Invariant[] = [
     'every message of a campaign belongs to its recipient, and every recipient has the message that it says',
     (sql) => sql`
       select coalesce(m.id, r.message_id) as id from (${messagesOfOrigin(sql, 'campaign')}) m
-      full join (select * from campaign_recipients where message_id >= ${keptFrom(sql)}) r
+      full join (select * from campaign_recipients where message_id >= ${deletedBefore(sql)}) r
         on r.account_id = m.account_id
           and r.mode = m.mode
           and r.message_id = m.id
           and m.origin_id = r.campaign_id
           and m.submission_key = r.campaign_id || '/' || r.n
-      where m.id is null or (r.message_id is null and m.id >= ${keptFrom(sql)}) limit ${breachesMax}`,
+      where m.id is null or (r.message_id is null and m.id >= ${deletedBefore(sql)}) limit ${breachesMax}`,
     ({ id }) => `${id} is of a campaign, and it and its recipient do not know each other.`,
   ),
   invariant<{ id: string }>(
@@ -91,7 +91,7 @@ export const campaignInvariants: readonly Invariant[] = [
         and not exists (
           select
           from campaign_recipients r
-          where r.campaign_id = c.campaign_id and r.message_id < ${keptFrom(sql)})
+          where r.campaign_id = c.campaign_id and r.message_id < ${deletedBefore(sql)})
       group by campaign_id having sum(wallet_micros) <> 0 or sum(package_credits) <> 0 limit ${breachesMax}`,
     ({ id }) => `The cost of campaign ${id} is not what the ledger says of its messages.`,
   ),

@@ -73,8 +73,8 @@ async function recipientsWithMessages(
 export const campaignProducer: ProducerFragment = {
   kind: 'campaign',
   columns: [],
-  held: claimRecipients,
-  settle: (sql, { at }) => completeRecipients(sql, at),
+  claim: claimRecipients,
+  complete: (sql, { at }) => completeRecipients(sql, at),
   async known(sql, rows) {
     const wanted = rows.flatMap((row: MissedRow) => {
       const recipient = recipientOf(row.submission_key)

@@ -51,7 +51,7 @@ function changesOf(
 ): RecipientChange[] {
   const changes = new Map<string, { -readonly [K in keyof RecipientChange]: RecipientChange[K] }>()
   const nothing = { sent_at: null, delivered_at: null, read_at: null, failed_at: null, error: null }
-  for (const { status, submission_keys, message_ids, ats } of rows) {
+  for (const { status, submission_keys, message_ids, times } of rows) {
     if (status === 'queued' || status === 'sending') continue
     for (const [i, key] of submission_keys.entries()) {
       const recipient = recipientOf(key)
@@ -60,7 +60,7 @@ function changesOf(
       changes.set(key!, change)
       if (rankOf[status] > rankOf[change.status as typeof status]) change.status = status
       for (const stamp of stamps[status])
-        if (stamp !== 'sending_at' && (change[stamp] === null || ats[i]! < change[stamp])) change[stamp] = ats[i]!
+        if (stamp !== 'sending_at' && (change[stamp] === null || times[i]! < change[stamp])) change[stamp] = times[i]!
       if (status === 'failed') change.error = errorOf(message_ids[i]!)
     }
   }
@@ -80,16 +80,16 @@ function countsOf(rows: readonly TransitionRow[]): CounterDelta[] {
     const count = counts.get(key) ?? { campaign_id, status, recipients: 0, wallet_micros: 0, package_credits: 0 }
     counts.set(key, { ...count, recipients: count.recipients + recipients })
   }
-  for (const { was, status, origin_id, message_ids } of rows) {
+  for (const { from_status, status, origin_id, message_ids } of rows) {
     if (origin_id === null) continue
-    add(origin_id, recipientStatus(was), -message_ids.length)
+    add(origin_id, recipientStatus(from_status), -message_ids.length)
     add(origin_id, recipientStatus(status), message_ids.length)
   }
   return [...counts.values()].filter(({ recipients }) => recipients !== 0)
 }
 
 /** A recipient without a message, or whose message is not sent yet, is pending. */
-const recipientStatus = (status: TransitionRow['was']): RecipientStatus =>
+const recipientStatus = (status: TransitionRow['from_status']): RecipientStatus =>
   status === null || status === 'queued' || status === 'sending' ? 'pending' : status
 
 /** Charges of accepted messages, less refunds of failed ones. */
@@ -99,7 +99,7 @@ async function costsOf(
   rows: readonly TransitionRow[],
   failed: readonly string[],
 ): Promise<CounterDelta[]> {
-  const charged = await sumCharged(tx, tenant, idsOf(rows.filter(({ was }) => was === null)))
+  const charged = await sumCharged(tx, tenant, idsOf(rows.filter(({ from_status }) => from_status === null)))
   const returned = await sumCharged(tx, tenant, failed)
   const deltas = (sign: 1 | -1, sums: readonly Charged[]): CounterDelta[] =>
     sums.flatMap(({ origin_id, wallet_micros, package_credits }) =>

@@ -1,8 +1,8 @@
-/** SQL of messages counted by days: of what is folded by quarters of an hour, and of what is not folded yet. */
+/** SQL of message counts per day, folded by quarters of an hour and not folded. */
 import type { Tenant } from '../../api/caller.ts'
 import type { Db } from '../../platform/database/sql.ts'
 
-/** When the quarter of an hour of a `bucket` begins: eight characters of base 32 are the first 38 of 48 bits of milliseconds. */
+/** The quarter of an hour of a `bucket`: eight characters of base 32 are the first 38 of 48 bits of milliseconds. */
 export const quarterOf = (sql: Db) => sql`
   select date_bin('15 minutes', to_timestamp(sum((strpos('0123456789abcdefghjkmnpqrstvwxyz', substr(bucket, i, 1)) - 1)::bigint << (5 * (8 - i))) * 1.024), 'epoch') as quarter
   from generate_series(1, 8) i`
@@ -15,7 +15,7 @@ export interface DayCounts {
   readonly failed: number
 }
 
-/** Messages by the day of their creation in a time zone: `days` days until that of `now`, the oldest first. */
+/** `days` days up to that of `now`, oldest first. */
 export async function countDays(
   sql: Db,
   { account_id, mode }: Tenant,

@@ -1,9 +1,9 @@
-/** What `posthorn doctor` proves of messages: nothing is lost, nothing happened twice, every cent has its message. */
+/** Invariants of messages for `posthorn doctor`. */
 import { breachesMax, invariant, type Invariant } from '../../platform/platform.ts'
 import { repeatedEvents } from '../../platform/events/outbox.ts'
 import { entriesOfMessages } from '../billing/service.ts'
 import { filesOfMessages } from '../media/service.ts'
-import { keptFrom } from './repository.ts'
+import { deletedBefore } from './repository.ts'
 import { rankOf } from './message.ts'
 
 /** By rank. */
@@ -13,7 +13,7 @@ const filesHaveMessages = invariant<{ id: string }>(
   'every file that came in belongs to its message',
   (sql) => sql`
     select f.id from (${filesOfMessages(sql)}) f left join messages m on m.account_id = f.account_id and m.mode = f.mode and m.id = f.message_id
-    where (m.id is null and f.message_id >= ${keptFrom(sql)}) or m.direction <> 'inbound' or m.type <> 'attachments' limit ${breachesMax}`,
+    where (m.id is null and f.message_id >= ${deletedBefore(sql)}) or m.direction <> 'inbound' or m.type <> 'attachments' limit ${breachesMax}`,
   ({ id }) => `${id} came in with a message that does not exist, or has no files.`,
 )
 
@@ -27,7 +27,7 @@ const countInvariants: Invariant[] = [
         select account_id, mode, 'failed_after_sent', substr(id, 5, 8), 1 from messages where status = 'failed' and sent_at is not null
         union all
         select account_id, mode, status, bucket, -n from message_status_counts
-      ) c where bucket > substr(${keptFrom(sql)}, 5, 8) group by account_id, mode, status, bucket having sum(n) <> 0 limit ${breachesMax}`,
+      ) c where bucket > substr(${deletedBefore(sql)}, 5, 8) group by account_id, mode, status, bucket having sum(n) <> 0 limit ${breachesMax}`,
     ({ id }) => `The messages of status and second ${id} are not as many as counted.`,
   ),
   invariant<{ id: string }>(
@@ -42,7 +42,7 @@ const countInvariants: Invariant[] = [
   ),
 ]
 
-/** `projections`: the names of those who follow messages in this program. */
+/** `projections`: the names of all projections of this program. */
 export const messageInvariants = (projections: readonly string[]): readonly Invariant[] => [
   ...ownInvariants(projections),
   filesHaveMessages,

@@ -1,7 +1,4 @@
-/**
- * SQL of the message list: every filter is led by an index, so that a page costs what it shows however many messages there are.
- * What one leading filter leaves over, the others sort out of its rows.
- */
+/** SQL of the message list. Each filter has an index, so that a page costs the same in any table. */
 import { advisoryLocks } from '../../platform/database/locks.ts'
 import type { Tenant } from '../../api/caller.ts'
 import type { MessageRow } from './message.ts'
@@ -21,14 +18,14 @@ export interface MessageFilters {
   readonly updated_after?: string
 }
 
-/** An id is made when its message's `created_at` is taken; this much later at most, or earlier. */
+/** The id of a message is made within this time of its `created_at`. */
 const idSlackMs = 1000
-/** Statuses that few messages have at a time: led by their counts also where a channel is given. */
+/** Few messages have these statuses at a time. */
 const rareStatuses: ReadonlySet<string> = new Set(['queued', 'sending', 'failed'])
-/** So many of the newest messages are looked at one by one before those changed late are searched by time of change. */
+/** Newest messages that are checked before others are searched by time of change. */
 const newestFirst = 200
 
-/** A page of messages, newest first, with one row more than asked. */
+/** A page of messages, newest first, with one row more than requested. */
 export async function listMessages(
   sql: Db,
   tenant: Tenant,
@@ -36,7 +33,7 @@ export async function listMessages(
   page: Page,
 ): Promise<MessageRow[]> {
   const { channel, status, to, reference, updated_after } = filters
-  // what comes in is `received`, nothing else is
+  // only inbound messages are `received`
   const direction = filters.direction ?? (status === 'received' ? 'inbound' : undefined)
   const all = { ...filters, ...(direction === undefined ? {} : { direction }) }
   if (reference !== undefined) return await byText(sql, tenant, all, page, 'reference', reference)
@@ -51,7 +48,7 @@ export async function listMessages(
   return await byId(sql, tenant, all, page)
 }
 
-/** Every filter as a condition on `messages`; the times of creation as bounds of the id as well. */
+/** Every filter as a condition; times of creation also as bounds of the id. */
 function where(sql: Db, { account_id, mode }: Tenant, filters: MessageFilters, page: Page) {
   const { from, below } = idBounds(filters, page)
   return sql`
@@ -82,17 +79,15 @@ function idBounds(
 
 const floorOf = (ms: number): string => idFloor('msg', Math.max(0, ms))
 
-/** By the primary key. */
 async function byId(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]> {
   return await sql<
     MessageRow[]
   >`select * from messages where ${where(sql, tenant, filters, page)} order by id desc limit ${page.limit + 1}`
 }
 
-// What leads is written as one of a list of one, and stands in the order. As an equation the planner would leave it out of the
-// order, take the primary key for as good, and walk through everything where the newest match is old.
+// The leading column is compared with a list of one and is part of the order. With an equation, the planner would
+// choose the primary key and read everything where the newest match is old.
 
-/** One recipient, or one reference, from its index. */
 async function byText(
   sql: Db,
   tenant: Tenant,
@@ -108,7 +103,6 @@ async function byText(
     order by ${column} desc, id desc limit ${page.limit + 1}`
 }
 
-/** One direction of a channel from its index. */
 function ofChannel(
   sql: Db,
   tenant: Tenant,
@@ -123,7 +117,6 @@ function ofChannel(
     order by channel_id desc, direction desc, id desc limit ${page.limit + 1}`
 }
 
-/** Both directions of a channel. */
 async function byChannel(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]> {
   const one = (direction: string) => ofChannel(sql, tenant, filters, page, sql`${filters.channel!}`, direction)
   return await sql<MessageRow[]>`
@@ -131,7 +124,7 @@ async function byChannel(sql: Db, tenant: Tenant, filters: MessageFilters, page:
     order by id desc limit ${page.limit + 1}`
 }
 
-/** One direction of every channel that has messages, found by hops through the index. */
+/** The channels are found by hops through the index. */
 async function byDirection(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]> {
   const { account_id, mode } = tenant
   return await sql<MessageRow[]>`
@@ -150,7 +143,10 @@ interface Bucket {
   n: number
 }
 
-/** Walks the seconds that have messages of the status, newest first: as many at a time as hold a page, then four times as many where other filters left too few. */
+/**
+ * Reads the seconds that have messages of the status, newest first: enough for a page, then four times as many where
+ * other filters left too few.
+ */
 async function byStatus(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]> {
   const wanted = page.limit + 1
   const rows: MessageRow[] = []
@@ -194,7 +190,7 @@ async function listBuckets(
     group by bucket having sum(n) > 0 order by bucket desc limit ${count}`
 }
 
-/** The newest messages are looked at one by one: what was created since has changed since. Before them, what changed late is found by its time of change, where it is still wanted. */
+/** Checks the newest messages one by one. Older ones that changed late are found by their time of change. */
 async function byChange(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]> {
   const { updated_after, ...others } = filters
   const wanted = page.limit + 1
@@ -217,8 +213,8 @@ async function byChange(sql: Db, tenant: Tenant, filters: MessageFilters, page: 
 }
 
 /**
- * Folds at most `rows_max` deltas of the counts into the row of their key; returns how many there were, 0 while another process
- * folds. Each fold sums only the rows that it itself deleted, so that nothing is lost or counted twice whatever runs beside it.
+ * Folds at most `rows_max` deltas into the row of their key. Returns how many; 0 while another process folds. Each
+ * fold sums only the rows that it deleted, so concurrent changes are neither lost nor counted twice.
  */
 export async function foldStatusCounts(sql: Db, rows_max: number): Promise<number> {
   const [row] = await sql<{ deltas: number }[]>`

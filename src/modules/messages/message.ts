@@ -1,12 +1,10 @@
-/** Messages: their row, their states and allowed transitions (behaviour: messages 6), and their JSON. */
+/** Messages: their row, statuses and transitions (behaviour: messages 6), and their JSON. */
 import type { Message, MessageError, MessageStatus, OriginType, Priority } from '../../api/resources/message.ts'
 import { Problem } from '../../api/problem.ts'
 import { errorBody } from '../../platform/http/responses.ts'
 
-/** As stored: `provider_code` is null where the provider gave none. */
-export type KeptError = Omit<MessageError, 'provider_code'> & { readonly provider_code: string | null }
+export type StoredError = Omit<MessageError, 'provider_code'> & { readonly provider_code: string | null }
 
-/** A row of `message_attempts`: one send attempt and its outcome. */
 export interface AttemptRow {
   id: string
   number: number
@@ -18,7 +16,7 @@ export interface AttemptRow {
   created_at: string
 }
 
-/** A row of `messages`: the Message with its nested objects flat. */
+/** The nested objects of a Message are flat. */
 export interface MessageRow {
   account_id: string
   mode: 'live' | 'test'
@@ -32,7 +30,7 @@ export interface MessageRow {
   /** The content object of `type`. */
   content: unknown
   status: MessageStatus
-  error: KeptError | null
+  error: StoredError | null
   reference: string | null
   metadata: Record<string, unknown>
   billing_source: 'package' | 'wallet'
@@ -60,15 +58,15 @@ export interface MessageRow {
 }
 
 export const transitions = {
-  /** The send attempt begins. A repeated attempt stays in `sending`. */
+  /** An attempt begins. A repeated attempt stays in `sending`. */
   claim: { from: ['queued', 'sending'], to: 'sending' },
   accept: { from: ['queued', 'sending'], to: 'sent' },
   deliver: { from: ['queued', 'sending', 'sent'], to: 'delivered' },
   open: { from: ['queued', 'sending', 'sent', 'delivered'], to: 'read' },
   fail: { from: ['queued', 'sending', 'sent'], to: 'failed' },
-  /** Not sent, or refused by the provider. Does not overwrite what the provider has reported meanwhile of an earlier attempt. */
+  /** Not sent, or refused by the provider. Does not overwrite later reports of an earlier attempt. */
   refuse: { from: ['queued', 'sending'], to: 'failed' },
-  /** Cancelled by the sender or after an opt-out: only before the first send attempt. */
+  /** Only before the first attempt. */
   cancel: { from: ['queued'], to: 'failed' },
 } as const satisfies Record<string, { from: readonly MessageStatus[]; to: MessageStatus }>
 
@@ -77,14 +75,14 @@ export type Transition = keyof typeof transitions
 export const allows = (status: MessageStatus, transition: Transition): boolean =>
   (transitions[transition].from as readonly MessageStatus[]).includes(status)
 
-/** The order of statuses. No transition leads to a lower rank, so the highest of several reported statuses is the last. */
+/** No transition leads to a lower rank. */
 export const rankOf = { queued: 0, sending: 1, sent: 2, delivered: 3, read: 4, failed: 5 } as const satisfies Partial<
   Record<MessageStatus, number>
 >
 
 export type OutboundStatus = keyof typeof rankOf
 
-/** The timestamps that a status sets. A receipt that overtakes `sent` sets `sent_at` too, and `read` without `delivered` sets `delivered_at`. */
+/** Timestamps that a status sets, including those of the statuses it skipped. */
 export const stamps: Readonly<
   Record<MessageStatus, readonly ('sending_at' | 'sent_at' | 'delivered_at' | 'read_at' | 'failed_at')[]>
 > = {
@@ -97,7 +95,7 @@ export const stamps: Readonly<
   failed: ['failed_at'],
 }
 
-/** The public event of a status; `queued` and `sending` have none. */
+/** `queued` and `sending` have none. */
 export const eventOf = {
   sent: 'message.sent',
   delivered: 'message.delivered',
@@ -146,7 +144,7 @@ export function messageObject(row: MessageRow): Message {
   }
 }
 
-/** The message as it was when it was accepted, for a replayed 202. */
+/** The message as it was accepted, for a replayed 202. */
 export function acceptedObject(row: MessageRow): Message {
   return messageObject({
     ...row,
@@ -161,10 +159,10 @@ export function acceptedObject(row: MessageRow): Message {
   })
 }
 
-export const errorObject = (error: KeptError | null): MessageError | null =>
+export const errorObject = (error: StoredError | null): MessageError | null =>
   error === null ? null : { code: error.code, message: error.message, provider_code: error.provider_code ?? '' }
 
-/** The response of a batch: one entry per result. `show` builds the JSON of accepted messages. */
+/** The response of a batch. `show` builds the JSON of accepted messages. */
 export function batchObject(
   results: readonly (MessageRow | Problem)[],
   show: (row: MessageRow) => Message,
@@ -182,6 +180,6 @@ export function batchObject(
 
 export const attemptObject = (row: AttemptRow) => ({ object: 'message_attempt' as const, ...row })
 
-/** A provider's code as text; null where there is none or it is empty. */
-export const providerCodeOf = (told: unknown): string | null =>
-  (typeof told === 'string' && told.trim() !== '') || typeof told === 'number' ? String(told) : null
+/** Null where there is none or it is empty. */
+export const providerCodeOf = (code: unknown): string | null =>
+  (typeof code === 'string' && code.trim() !== '') || typeof code === 'number' ? String(code) : null

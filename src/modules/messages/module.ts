@@ -17,8 +17,8 @@ import { producersOf } from './accept/producers.ts'
 import { queueLimit } from './accept/queue-limit.ts'
 import { messageInvariants } from './invariants.ts'
 import { messagePeriodicJobs } from './periodic-jobs.ts'
-import { keepTold, takeCallback } from './callbacks/receive.ts'
-import { reportWorkers } from './callbacks/apply.ts'
+import { storeSessionItems, receiveCallback } from './callbacks/receive.ts'
+import { callbackWorkers } from './callbacks/apply.ts'
 import { messageRoutes } from './routes.ts'
 import {
   messageService,
@@ -33,7 +33,7 @@ declare module '../../module.ts' {
   interface Contributions {
     /** Modules that insert messages for rows of their own (docs/decisions/producers.md). */
     readonly producers: ProducerFragment
-    /** Modules that count or continue by the transitions of messages (docs/decisions/transitions.md). */
+    /** Modules that count or continue by transitions of messages (docs/decisions/transitions.md). */
     readonly projections: Projection
     /** Hours at which the messages of an origin may be sent. */
     readonly sendTimes: (platform: Platform) => SendTimes
@@ -49,7 +49,7 @@ interface Needs {
 
 interface MessagesServices {
   readonly messages: MessageService
-  /** Accepts messages; its load is observed by tests and benchmarks. */
+  /** Accepts messages; tests and benchmarks read its load. */
   readonly ingest: Ingest
 }
 
@@ -69,21 +69,21 @@ export const messagesModule: Module<Needs, MessagesServices> = {
     messages: ofAccount,
     provider_callbacks: ofParent('channel_id', 'channels'),
     provider_references: ofAccount,
-    provider_reports: ofAccount,
+    callback_items: ofAccount,
   },
   build({ platform, roles, alone, contributions }, { billing, channels, contacts, media }) {
     const producers = producersOf(contributions.producers)
     const projections = projectionsOf(platform, contributions.projections)
     const providerIds = providerIdCache()
     const callbacks = { platform, channels, providerIds }
-    const sessions = channelSessions(platform, channels, keepTold(callbacks))
+    const sessions = channelSessions(platform, channels, storeSessionItems(callbacks))
     const sendTimes = contributions.sendTimes.map((make) => make(platform))
     const shared = { platform, billing, channels, projections, providerIds }
     const inMemory = roles.includes('worker')
     const dispatch = dispatcher({ ...shared, findSession: sessions.find, sendTimes, inMemory, alone })
     const { withdraw, recheck } = dispatch
     const emitted = contacts.messagesAccepted
-    const ingest = groupCommit({ platform, billing, projections, producers, handoff: dispatch, alone, emitted })
+    const ingest = groupCommit({ platform, billing, projections, producers, memoryQueue: dispatch, alone, emitted })
     const queues = queueLimit(platform)
     const messages = messageService({ ...shared, contacts, media, ingest, queues, withdraw })
     return {
@@ -91,12 +91,12 @@ export const messagesModule: Module<Needs, MessagesServices> = {
       routes: messageRoutes(messages, platform.settings.base_url),
       mount: (server, bodies) =>
         mountHooks(server, '/hooks/channels/:id', bodies, (channel_id, call, readBody) =>
-          takeCallback(callbacks, channel_id, call, readBody),
+          receiveCallback(callbacks, channel_id, call, readBody),
         ),
       workers: [
         sessions.worker,
         ...dispatch.workers,
-        ...reportWorkers({ ...shared, media, contacts }),
+        ...callbackWorkers({ ...shared, media, contacts }),
         ...contributions.projections.map((projection) => projectionWorker(platform, projection)),
       ],
       periodicJobs: messagePeriodicJobs(platform, channels),
@@ -106,7 +106,7 @@ export const messagesModule: Module<Needs, MessagesServices> = {
         on('opted_out', 'messages', cancelForOptOut({ platform, billing, projections, withdraw, recheck })),
       ],
       beforeSharing: () => dispatch.persistSends(),
-      start: () => dispatch.takeOver(),
+      start: () => dispatch.rescue(),
       stop: {
         requests: () => dispatch.stop(),
         producers: () => ingest.stop(),

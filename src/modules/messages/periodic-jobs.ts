@@ -1,15 +1,17 @@
-/** The periodic jobs of messages: gauges for operators, what was accepted for a channel as it was deleted, and forgetting what no provider will ever refer to again. */
+/**
+ * Periodic jobs of messages: gauges, messages accepted during the deletion of a channel, and old provider records.
+ */
 import { isoTime } from '../../lib/clock.ts'
 import { untilDone } from '../../platform/jobs/periodic-jobs.ts'
 import type { PeriodicJob, Platform } from '../../platform/platform.ts'
 import type { ChannelService } from '../channels/service.ts'
-import { failAcceptedLate } from './dispatch/blocked-channels.ts'
+import { failAcceptedAfterDeletion } from './dispatch/blocked-channels.ts'
 import { measureDepths } from './dispatch/repository.ts'
 import { foldStatusCounts } from './list-repository.ts'
 import { forgetProviderRecords } from './callbacks/repository.ts'
 import { messagePartitions } from './retention.ts'
 
-/** Providers repeat receipts for days; a month later nobody refers to a message any more. */
+/** Providers repeat receipts for days. */
 const providerRecordsMs = 30 * 24 * 3600_000
 const forgottenAtOnce = 5000
 const foldedAtOnce = 10_000
@@ -22,14 +24,14 @@ export const messagePeriodicJobs = (
     name: 'measure-queues',
     every_ms: 5000,
     async run() {
-      const { dispatch, scheduled, reports } = await measureDepths(platform.pool, isoTime(platform.clock.now()))
+      const { dispatch, scheduled, callback_items } = await measureDepths(platform.pool, isoTime(platform.clock.now()))
       platform.metrics.queue_depth.set({ queue: 'dispatch' }, dispatch)
       platform.metrics.queue_depth.set({ queue: 'scheduled' }, scheduled)
-      platform.metrics.queue_depth.set({ queue: 'reports' }, reports)
+      platform.metrics.queue_depth.set({ queue: 'reports' }, callback_items)
       return 0
     },
   },
-  { name: 'fail-accepted-late', every_ms: 60_000, run: () => failAcceptedLate(platform, channels) },
+  { name: 'fail-accepted-late', every_ms: 60_000, run: () => failAcceptedAfterDeletion(platform, channels) },
   {
     name: 'forget-provider-records',
     every_ms: 60_000,

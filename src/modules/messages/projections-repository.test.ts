@@ -22,7 +22,7 @@ test('messages of one origin that take one step share a row for each projection,
       (${account_id}, 'live', 'msg_3', 'NULL', 'campaign', 'cmp_1', 'sending', 'sent', '2026-01-01T00:00:03Z'),
       (${account_id}, 'live', 'msg_4', null, 'campaign', 'cmp_2', null, 'queued', '2026-01-01T00:00:04Z'),
       (${account_id}, 'live', 'msg_5', null, 'inbound', null, null, 'queued', '2026-01-01T00:00:05Z')
-    ) v(account_id, mode, message_id, submission_key, origin_type, origin_id, was, status, at)`,
+    ) v(account_id, mode, message_id, submission_key, origin_type, origin_id, from_status, status, at)`,
   )}`
 
   const [count] = await pool`select count(*)::int as rows from message_transitions`
@@ -37,20 +37,20 @@ test('messages of one origin that take one step share a row for each projection,
     {
       ...origin,
       origin_id: 'cmp_1',
-      was: 'sending',
+      from_status: 'sending',
       status: 'sent',
       message_ids: ['msg_1', 'msg_2', 'msg_3'],
       submission_keys: ['cmp_1/1', null, 'NULL'],
-      ats: ['2026-01-01T00:00:01.000Z', '2026-01-01T00:00:02.120Z', '2026-01-01T00:00:03.000Z'],
+      times: ['2026-01-01T00:00:01.000Z', '2026-01-01T00:00:02.120Z', '2026-01-01T00:00:03.000Z'],
     },
     {
       ...origin,
       origin_id: 'cmp_2',
-      was: null,
+      from_status: null,
       status: 'queued',
       message_ids: ['msg_4'],
       submission_keys: [null],
-      ats: ['2026-01-01T00:00:04.000Z'],
+      times: ['2026-01-01T00:00:04.000Z'],
     },
   ])
   assert.deepEqual([again, second.toSorted(byOrigin)], [[], first.toSorted(byOrigin)])
@@ -63,7 +63,7 @@ test('a fold begins no row after its bound of messages, and the next one finds t
       pool,
       pairs,
       pool`select ${account_id}::text as account_id, 'test' as mode, ${origin_id} || n as message_id, null::text as submission_key, 'api' as origin_type, ${origin_id}::text as origin_id,
-        null::text as was, 'queued' as status, '2026-01-01T00:00:00Z'::timestamptz as at from generate_series(1, 4) n`,
+        null::text as from_status, 'queued' as status, '2026-01-01T00:00:00Z'::timestamptz as at from generate_series(1, 4) n`,
     )}`
   const take = async (bounds: { rows_max: number; messages_max: number }) =>
     (await takeTransitions(pool, 'first', bounds)).flatMap(({ message_ids }) => message_ids).length

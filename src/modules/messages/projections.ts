@@ -1,7 +1,6 @@
 /**
- * Projections: who counts or continues by what becomes of messages of some origin (a campaign its recipients, an automation its runs). Every path
- * that changes a status writes a row for each projection of the message's origin; a worker of the projection's own folds the rows.
- * See docs/decisions/transitions.md.
+ * Projections count messages of an origin (campaign recipients, automation runs). Each change of a status writes a
+ * row per projection, which its worker folds (docs/decisions/transitions.md).
  */
 import type { OriginType } from '../../api/resources/message.ts'
 import type { Worker } from '../../platform/jobs/worker.ts'
@@ -12,49 +11,53 @@ import { takeTransitions, type FollowedOrigin, type TransitionRow } from './proj
 export type { TransitionRow } from './projections-repository.ts'
 
 export interface Projection {
-  /** Lower-case letters and hyphens; its worker is `follow-<name>`. It is written into rows: renaming a projection loses those not folded yet. */
+  /**
+   * Lower-case letters and hyphens; its worker is `follow-<name>`. Renaming a projection loses rows that are not
+   * folded.
+   */
   readonly name: string
-  /** The kinds of origin whose messages it follows. */
   readonly origins: readonly OriginType[]
   /**
-   * Adds what these rows tell to the projection's own tables, in the transaction `tx` that also removes them: each row is folded exactly once. Rows come in any order, and
-   * several processes fold different rows at a time: sums add (`was` less, `status` more), what an item has come to is raised by `rankOf` alone,
-   * and rows of the projection are locked in the order of their keys. No network, no other feature's tables.
+   * Adds the rows to the projection's own tables, in the transaction that deletes them. Rows come in any order, and
+   * processes fold concurrently: sums add (`from_status` less, `status` more), statuses are raised by `rankOf`, rows
+   * are locked in the order of their keys. No network, no tables of other modules.
    */
   fold(tx: Db, rows: readonly TransitionRow[]): Promise<void>
 }
 
-/** What of a message tells whether it is followed. */
 interface Followed {
   readonly origin_type: string
 }
 
 export interface Projections {
-  /** Each projection with each origin kind that it follows. */
+  /** Each projection with each origin type. */
   readonly pairs: readonly FollowedOrigin[]
-  /** Those of `pairs` that follow one of these messages; where there is none a statement pays nothing. */
+  /** The pairs that count one of these messages. */
   pairsOf(messages: readonly Followed[]): readonly FollowedOrigin[]
-  /** Wakes the workers of those who follow one of these messages; after the commit that changed them. */
+  /** Wakes the workers that count one of these messages, after the commit. */
   wake(messages: readonly Followed[]): void
 }
 
 const names = /^[a-z]+(-[a-z]+)*$/
-/** A fold is a transaction of its own: many messages at a time, some times a second. What is not folded yet counts in every poll. */
+/** Limits of one fold. Rows that are not folded count in every read. */
 const rowsMax = 500
 const messagesMax = 5000
 const foldEveryMs = 250
-/** Whoever is woken folds, rests, and looks again: what comes within half of the rest is found then without being told. */
+/** A woken worker folds, idles, and polls again, so it finds rows of half an idle time without being woken. */
 const wakeEveryMs = foldEveryMs / 2
 
-/** Refuses names that are written twice or cannot name a worker. */
+/** Throws for repeated or invalid names. */
 export function projectionsOf(
   { notify, clock }: Pick<Platform, 'notify' | 'clock'>,
-  given: readonly Projection[],
+  projections: readonly Projection[],
 ): Projections {
-  for (const { name } of given) if (!names.test(name)) throw new Error(`a projection cannot be called ${name}`)
-  if (new Set(given.map(({ name }) => name)).size < given.length) throw new Error('two projections have one name')
-  const pairs = given.flatMap(({ name, origins }) => origins.map((origin_type) => ({ projection: name, origin_type })))
-  /** When each worker was woken last, by the elapsed time. */
+  for (const { name } of projections) if (!names.test(name)) throw new Error(`a projection cannot be called ${name}`)
+  if (new Set(projections.map(({ name }) => name)).size < projections.length)
+    throw new Error('two projections have one name')
+  const pairs = projections.flatMap(({ name, origins }) =>
+    origins.map((origin_type) => ({ projection: name, origin_type })),
+  )
+  /** By worker, on the monotonic clock. */
   const woken = new Map<string, number>()
   const pairsOf = (messages: readonly Followed[]) =>
     pairs.filter((pair) => messages.some(({ origin_type }) => origin_type === pair.origin_type))
@@ -73,7 +76,7 @@ export function projectionsOf(
 
 const workerOf = (projection: string): string => `follow-${projection}`
 
-/** Folds the rows of one projection, and removes them in the same transaction. */
+/** Folds the rows of one projection and deletes them in the same transaction. */
 export const projectionWorker = ({ pool }: Pick<Platform, 'pool'>, projection: Projection): Worker => ({
   name: workerOf(projection.name),
   idle_ms: 1000,

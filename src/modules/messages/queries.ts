@@ -1,4 +1,4 @@
-/** Messages as they are read: one, a page of them, and what happened to one. */
+/** Reads messages, their history and their attempts. */
 import type { Tenant } from '../../api/caller.ts'
 import { isId } from '../../api/ids.ts'
 import { missing } from '../../api/problem.ts'
@@ -11,7 +11,7 @@ import * as store from './repository.ts'
 import { listMessages, type MessageFilters } from './list-repository.ts'
 import { createHash } from 'node:crypto'
 
-/** Throws `resource_missing` for a message that the tenant does not have. */
+/** Throws `resource_missing`. */
 export async function getMessage(sql: Db, tenant: Tenant, id: string): Promise<MessageRow> {
   const row = await find(sql, tenant, id)
   if (row === null) throw missing('message', id)
@@ -36,19 +36,19 @@ export async function pageOfMessages(
   return await listMessages(sql, tenant, filters, page)
 }
 
-/** What happened to a message, newest first (`GET /v1/messages/{id}/events`). */
+/** `GET /v1/messages/{id}/events`, newest first. */
 export async function historyOfMessage(sql: Db, tenant: Tenant, id: string): Promise<MessageHistoryItem[]> {
   const row = await getMessage(sql, tenant, id)
   return historyOf(row, await eventsOf(sql, tenant, id))
 }
 
-/** The hand-overs of a message to its provider, newest first (`GET /v1/messages/{id}/attempts`). */
+/** `GET /v1/messages/{id}/attempts`, newest first. */
 export async function attemptsOfMessage(sql: Db, tenant: Tenant, id: string): Promise<AttemptRow[]> {
   await getMessage(sql, tenant, id)
   return await store.listAttempts(sql, tenant, id)
 }
 
-/** Newest first. Every status reached is one item; `event_id` is that of the public event while it is kept. */
+/** Newest first, one item per status reached. `event_id` is set while the public event exists. */
 function historyOf(row: MessageRow, events: readonly EventOfObject[]): MessageHistoryItem[] {
   const eventIds = new Map(events.map((event) => [event.type, event.id]))
   const reached = new Set(events.map((event) => event.type))
@@ -79,7 +79,7 @@ function historyOf(row: MessageRow, events: readonly EventOfObject[]): MessageHi
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 
-/** The id of one step of one message: the same at every look, ordered by the message's time and the step. */
+/** A stable id per message and step, in the order of time. */
 function historyId(message_id: string, status: MessageStatus): string {
   const digest = createHash('sha256').update(`${message_id} ${status}`).digest()
   const order = ['received', 'queued', 'sending', 'sent', 'delivered', 'read', 'failed'].indexOf(status)

@@ -1,12 +1,12 @@
 /**
- * SQL of the names by which providers know messages, or their parts: `provider_references`. A name that is another message's already is met in three ways, one for each way in
- * which names are told: an error in the statement that accepts alone (`referencesOfAccepted`), taken over where its message is over (`insertAnswered`), left as it is
- * (`keepReferences`).
+ * SQL of `provider_references`. An id that belongs to another message is an error when accepted alone
+ * (`referencesOfAccepted`), reassigned where that message is final (`insertAnswered`), or left as it is
+ * (`saveReferences`).
  */
 import type { Tenant } from '../../api/caller.ts'
 import { jsonRows, type Db, type Fragment } from '../../platform/database/sql.ts'
 
-/** By which name a provider knows a message, or one of its parts. */
+/** The provider's id of a message or part. */
 export interface Reference extends Tenant {
   readonly channel_id: string
   readonly provider_id: string
@@ -17,21 +17,26 @@ export interface Reference extends Tenant {
 }
 
 export interface NewReference extends Reference {
-  /** When the message was handed over, or a receipt named it. */
+  /** When the message was sent, or a receipt named it. */
   readonly created_at: string
 }
 
-/** Receipts of SMS come within a message's validity, three days at most with nearly all operators; read receipts later, but their providers use no id twice. */
+/**
+ * SMS receipts arrive within a message's validity, three days at most with nearly all operators. Providers with later
+ * read receipts do not reuse ids.
+ */
 const reusedAfter = '4 days'
 
-/** Inserts the names of messages of one part, for the statement whose `changed` they are. One that is there already is an error (23505). */
+/**
+ * Inserts references of messages with one part, from `changed` of the statement. An existing one is an error (23505).
+ */
 export const referencesOfAccepted = (sql: Db): Fragment => sql`
   insert into provider_references (channel_id, provider_id, account_id, mode, message_id, part, parts, created_at)
   select channel_id, provider_id, account_id, mode, id, 0, 1, at from changed`
 
 /**
- * Names of what was handed over just now. One that is there already stays as it is, unless nothing more is to come of its message: it is over, or so old that no provider tells
- * of it any more. Then the provider counts its ids anew, and the name is the newer message's (behaviour: messages 7.3).
+ * References of messages just sent. An existing one stays unless its message is final or so old that the provider
+ * counts its ids anew; then it is reassigned (behaviour: messages 7.3).
  */
 export async function insertAnswered(tx: Db, references: readonly NewReference[]): Promise<void> {
   if (references.length === 0) return
@@ -45,10 +50,10 @@ export async function insertAnswered(tx: Db, references: readonly NewReference[]
 }
 
 /**
- * Names that the provider told of earlier hand-overs: they are no newer than what is there, which stays as it is. Resolves to those that nobody had kept before, as `referenceKey` writes
- * them.
+ * References of earlier attempts, which never replace existing ones. Resolves to the new ones, as `referenceKey`
+ * writes them.
  */
-export async function keepReferences(tx: Db, references: readonly NewReference[]): Promise<Set<string>> {
+export async function saveReferences(tx: Db, references: readonly NewReference[]): Promise<Set<string>> {
   if (references.length === 0) return new Set()
   const kept = await tx<Pick<Reference, 'channel_id' | 'provider_id'>[]>`
     ${inserted(tx, references)}
@@ -57,7 +62,6 @@ export async function keepReferences(tx: Db, references: readonly NewReference[]
   return new Set(kept.map(referenceKey))
 }
 
-/** One name, whosever it is. */
 export const referenceKey = ({
   channel_id,
   provider_id,
@@ -93,7 +97,7 @@ const rowOf = ({
   created_at,
 })
 
-/** What these names mean; those that mean nothing that is known are left out. */
+/** Unknown ones are missing. */
 export async function findReferences(
   tx: Db,
   names: readonly { readonly channel_id: string; readonly provider_id: string | null }[],
@@ -106,7 +110,7 @@ export async function findReferences(
     join provider_references r on r.channel_id = t.channel_id and r.provider_id = t.provider_id`
 }
 
-/** The message that a provider knows by this id; null where it is none of ours. */
+/** Null where it is none of ours. */
 export async function findMessageId(
   tx: Db,
   { account_id, mode }: Tenant,

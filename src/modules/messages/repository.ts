@@ -1,4 +1,4 @@
-/** SQL that reads messages, for this and other modules. The statements of workers are in the repositories of their folders. */
+/** SQL that reads messages, for this and other modules. */
 import type { Tenant } from '../../api/caller.ts'
 import type { OriginType } from '../../api/resources/message.ts'
 import type { AttemptRow, MessageRow } from './message.ts'
@@ -30,7 +30,7 @@ export interface Charged {
   readonly package_credits: number
 }
 
-/** What messages were charged when they were accepted, per origin. Later refunds are not deducted. */
+/** What messages were charged when they were accepted, per origin, without refunds. */
 export async function sumCharged(sql: Db, { account_id, mode }: Tenant, ids: readonly string[]): Promise<Charged[]> {
   if (ids.length === 0) return []
   return await sql<Charged[]>`
@@ -45,7 +45,7 @@ export async function listAttempts(sql: Db, { account_id, mode }: Tenant, messag
     order by number desc limit 1000`
 }
 
-/** Messages of an origin type as a select of account_id, mode, id, origin_id, submission_key and status, for the invariants of their producer. */
+/** A select of account_id, mode, id, origin_id, submission_key and status, for the invariants of their producer. */
 export const messagesOfOrigin = (sql: Db, type: OriginType) => sql`
   select account_id, mode, id, origin_id, submission_key, status from messages where direction = 'outbound' and origin_type = ${type}`
 
@@ -56,7 +56,7 @@ export interface ReachWindow extends Tenant {
   readonly since_ms: number
 }
 
-/** A select of the distinct "to", for the statement of the caller. */
+/** A select of the distinct "to". */
 export const reachedRecipients = (sql: Db, { account_id, mode, channel_id, since_ms }: ReachWindow): Fragment => sql`
   select distinct "to" from messages
   where account_id = ${account_id} and mode = ${mode} and channel_id = ${channel_id} and direction = 'outbound' and id >= ${idFloor('msg', since_ms)}
@@ -110,8 +110,8 @@ export async function listInbound(
 }
 
 /**
- * Locks those of these messages that no provider has: `queued`, or `sending` with a released job, nothing accepted and
- * no unknown outcome. Skips rows that are locked. Messages are locked before their jobs, as everywhere.
+ * Locks those of these messages that no provider has: `queued`, or `sending` with a released job, nothing accepted
+ * and no unknown outcome. Skips locked rows. Messages are locked before their jobs.
  */
 export async function lockWithdrawable(
   tx: Db,
@@ -131,43 +131,43 @@ export async function lockWithdrawable(
     select id, status from held where status = 'queued' or id in (select message_id from returned)`
 }
 
-/** Messages with smaller ids may be deleted, so references to them may be dangling. An expression. */
-export const keptFrom = (sql: Db) => sql`coalesce((select kept_from from message_retention), '')`
+/** An expression: messages with smaller ids may be deleted. */
+export const deletedBefore = (sql: Db) => sql`coalesce((select deleted_before from message_retention), '')`
 
-/** Whether a message with a smaller id still waits to be sent. */
+/** Whether a message with a smaller id waits to be sent. */
 export async function waitsBefore(sql: Db, id: string): Promise<boolean> {
   const [job] = await sql`select from dispatch_jobs where message_id < ${id} limit 1`
   return job !== undefined
 }
 
-/** Notes that messages with smaller ids are deleted. Never moves backwards, also where retention becomes longer. */
-export async function keepFrom(sql: Db, id: string): Promise<void> {
+/** Never moves backwards, even if retention becomes longer. */
+export async function setDeletedBefore(sql: Db, id: string): Promise<void> {
   await sql`
-    insert into message_retention as r (kept_from) values (${id})
-    on conflict (only_row) do update set kept_from = greatest(r.kept_from, excluded.kept_from)`
+    insert into message_retention as r (deleted_before) values (${id})
+    on conflict (only_row) do update set deleted_before = greatest(r.deleted_before, excluded.deleted_before)`
 }
 
 /**
- * Deletes at most `rows_max` counts of seconds before `bucket`, and subtracts exactly what it deleted from the quarters
- * of an hour. Only folded counts; the others are folded within seconds. Returns how many.
+ * Deletes at most `rows_max` folded counts before `bucket` and subtracts them from the quarters of an hour. Returns
+ * how many.
  */
 export async function forgetCounts(sql: Db, bucket: string, rows_max: number): Promise<number> {
-  const [row] = await sql<{ gone: number }[]>`
-    with gone as (
+  const [row] = await sql<{ deleted: number }[]>`
+    with deleted as (
       delete from message_status_counts
       where ctid = any(array(select ctid from message_status_counts where folded and bucket < ${bucket} limit ${rows_max})) and folded
       returning account_id, mode, status, bucket, n
     ), by_quarter as (
-      select account_id, mode, quarter, status, sum(n) as n from gone cross join lateral (${quarterOf(sql)}) q group by 1, 2, 3, 4
+      select account_id, mode, quarter, status, sum(n) as n from deleted cross join lateral (${quarterOf(sql)}) q group by 1, 2, 3, 4
     ), less as (
       update message_quarter_counts c set n = c.n - q.n from by_quarter q
       where c.account_id = q.account_id and c.mode = q.mode and c.quarter = q.quarter and c.status = q.status
     )
-    select count(*)::int as gone from gone`
-  return row!.gone
+    select count(*)::int as deleted from gone`
+  return row!.deleted
 }
 
-/** Deletes at most `rows_max` quarters of an hour before a time that have become zero. Returns how many. */
+/** Deletes at most `rows_max` quarters of an hour before a time that are zero. Returns how many. */
 export async function forgetQuarters(sql: Db, before: string, rows_max: number): Promise<number> {
   const { count } = await sql`
     delete from message_quarter_counts

@@ -1,12 +1,15 @@
-/** How messages end: whole months are dropped once nobody wants them kept, and what is derived from them goes first (docs/decisions/retention.md). */
+/** Drops whole months of messages after their retention, and derived data before (docs/decisions/retention.md). */
 import { ageOf, isoTime, longAgo, mark, type Mark } from '../../lib/clock.ts'
 import { idFloor } from '../../lib/ids.ts'
 import { untilDone } from '../../platform/jobs/periodic-jobs.ts'
 import { keepPartitions, type PartitionedTable, startOf } from '../../platform/database/partitions.ts'
 import type { PeriodicJob, Platform } from '../../platform/platform.ts'
-import { forgetCounts, forgetQuarters, keepFrom, waitsBefore } from './repository.ts'
+import { forgetCounts, forgetQuarters, setDeletedBefore, waitsBefore } from './repository.ts'
 
-/** A message is updated three times within a second or so: with half a page free one update in ten left its page under load, with this one in a hundred. */
+/**
+ * A message is updated three times within a second. With 30 % one update in a hundred leaves its page under load,
+ * with half a page one in ten.
+ */
 const messagesFillfactor = 30
 const messages: PartitionedTable = { table: 'messages', prefix: 'msg', every: 'month', fillfactor: messagesFillfactor }
 const attempts: PartitionedTable = { table: 'message_attempts', column: 'message_id', prefix: 'msg', every: 'month' }
@@ -14,13 +17,13 @@ const forgottenAtOnce = 5000
 const hourMs = 3600_000
 
 interface State {
-  /** When partitions were made, and months dropped, for the last time. */
+  /** When partitions were last created and dropped. */
   made: Mark
-  /** The id before which nothing that is derived from messages is left. */
+  /** All data derived from messages before this id is deleted. */
   forgotten: string
 }
 
-/** Makes partitions ahead, and drops months that are past retention: as soon as one is, minute by minute. */
+/** Creates partitions ahead, and drops months past their retention. */
 export function messagePartitions(platform: Platform): PeriodicJob {
   const state: State = { made: longAgo, forgotten: '' }
   return {
@@ -43,7 +46,7 @@ export function messagePartitions(platform: Platform): PeriodicJob {
   }
 }
 
-/** What is derived from messages before a time: false while some is left. */
+/** Deletes data derived from messages before a time. False while some is left. */
 async function forgetBefore({ pool, clock, log }: Platform, before_ms: number, state: State): Promise<boolean> {
   const from = idFloor('msg', before_ms)
   if (state.forgotten === from) return true
@@ -54,7 +57,7 @@ async function forgetBefore({ pool, clock, log }: Platform, before_ms: number, s
     )
     return false
   }
-  await keepFrom(pool, from)
+  await setDeletedBefore(pool, from)
   const steps = [
     () => forgetCounts(pool, from.slice(4, 12), forgottenAtOnce),
     () => forgetQuarters(pool, isoTime(before_ms), forgottenAtOnce),

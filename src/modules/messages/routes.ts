@@ -1,4 +1,4 @@
-/** What can be asked about messages (behaviour: messages 2, 5, 8.4, 9; test-mode 4). */
+/** Operations on messages (behaviour: messages 2, 5, 8.4, 9; test-mode 4). */
 import { Type } from 'typebox'
 import { objectName } from '../../api/resources/shared-fields.ts'
 import { DocumentedSendMessage } from '../../api/content/documented.ts'
@@ -43,7 +43,7 @@ const BatchRequest = Type.Object(
     }),
   },
   {
-    // what it does not know stays, for it is part of what an Idempotency-Key stands for
+    // unknown fields stay, because they are part of the fingerprint of an Idempotency-Key
     additionalProperties: true,
     examples: [
       {
@@ -103,7 +103,7 @@ const filters = {
 
 const otherAccount = '/2010-04-01/Accounts/{account}'
 
-/** Where other services are asked to send. */
+/** Paths at which other services accept messages. */
 const otherSendingPaths = [
   `${otherAccount}/Messages.json`,
   '/sms/json',
@@ -117,6 +117,15 @@ const otherSendingPaths = [
 
 /** `base_url`: of this service, for links in errors. */
 export const messageRoutes = (messages: MessageService, base_url: string): Route[] => [
+  sendRoute(messages),
+  batchRoute(messages, base_url),
+  listRoute(messages),
+  ...readRoutes(messages),
+  cancelRoute(messages),
+  simulationRoute(messages),
+]
+
+const sendRoute = (messages: MessageService): Route =>
   route({
     operation: 'messages.send',
     method: 'POST',
@@ -147,7 +156,9 @@ export const messageRoutes = (messages: MessageService, base_url: string): Route
       const { row, replayed } = await messages.send(caller, body, idempotency_key)
       return replayed ? reply(202, acceptedObject(row), replayedHeaders) : reply(202, messageObject(row))
     },
-  }),
+  })
+
+const batchRoute = (messages: MessageService, base_url: string): Route =>
   route({
     operation: 'messages.send_batch',
     method: 'POST',
@@ -170,7 +181,9 @@ export const messageRoutes = (messages: MessageService, base_url: string): Route
       const batch = batchObject(results, replayed ? acceptedObject : messageObject, caller.request_id, base_url)
       return replayed ? reply(207, batch, replayedHeaders) : reply(207, batch)
     },
-  }),
+  })
+
+const listRoute = (messages: MessageService): Route =>
   route({
     operation: 'messages.list',
     method: 'GET',
@@ -186,11 +199,13 @@ export const messageRoutes = (messages: MessageService, base_url: string): Route
     errors: [],
     handler: async ({ caller, query, sql }) => {
       const page = pageOf(query)
-      // a plus sign that was not escaped arrives as a space, and a phone number begins with one
+      // an unescaped plus sign arrives as a space, and a phone number begins with one
       const asMeant = query.to === undefined ? query : { ...query, to: query.to.replace(/^ /, '+') }
       return reply(200, pageReply((await messages.list(sql, caller, asMeant, page)).map(messageObject), page.limit))
     },
-  }),
+  })
+
+const readRoutes = (messages: MessageService): Route[] => [
   route({
     operation: 'messages.retrieve',
     method: 'GET',
@@ -234,6 +249,9 @@ export const messageRoutes = (messages: MessageService, base_url: string): Route
     handler: async ({ caller, params, query, sql }) =>
       reply(200, onePage((await messages.attempts(sql, caller, params['id']!)).map(attemptObject), query)),
   }),
+]
+
+const cancelRoute = (messages: MessageService): Route =>
   route({
     operation: 'messages.cancel',
     method: 'POST',
@@ -246,7 +264,9 @@ export const messageRoutes = (messages: MessageService, base_url: string): Route
     errors: ['resource_missing', 'message_state_invalid'],
     handler: async ({ caller, params, sql }) =>
       reply(200, messageObject(await messages.cancel(sql, caller, params['id']!))),
-  }),
+  })
+
+const simulationRoute = (messages: MessageService): Route =>
   route({
     operation: 'test.create_inbound_message',
     method: 'POST',
@@ -263,5 +283,4 @@ export const messageRoutes = (messages: MessageService, base_url: string): Route
     errors: ['resource_missing', 'test_mode_required'],
     handler: async ({ caller, body, sql }) =>
       reply(201, messageObject(await messages.simulateInbound(sql, caller, body as unknown as InboundRequest))),
-  }),
-]
+  })

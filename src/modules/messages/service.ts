@@ -37,7 +37,7 @@ export {
   type Charged,
   countReached,
   findMessages,
-  keptFrom,
+  deletedBefore,
   listInbound,
   messagesOfOrigin,
   reachedAmong,
@@ -53,7 +53,7 @@ export { contactTagNames, isVariableTag, mergeValues, tagsOf, type MergeValues }
 export { requireTemplate } from './merge-tags/saved-message.ts'
 export {
   ignoredOfMessage,
-  keptMessage,
+  typeAndContent,
   messageFailures,
   tooLarge,
   type TaggedMessage,
@@ -70,16 +70,16 @@ export interface MessageDeps extends Withdrawing {
   readonly projections: Projections
 }
 
-/** Every operation throws the Problem that refuses it. Rows belong to the caller's account and mode. */
+/** Operations throw the Problem that refuses them. Rows belong to the caller's account and mode. */
 export interface MessageService {
-  /** Checks a body of `POST /v1/messages` for a tenant. Consent, window and balance are checked again when it is accepted. */
+  /** Checks a body of `POST /v1/messages`. Consent, window and balance are checked again when it is accepted. */
   check(tenant: Tenant, written: unknown): Promise<CheckedMessage>
   /** The one way to create outbound messages (docs/decisions/producers.md). One outcome per item, in order. */
   submit(submission: Submission): Promise<readonly ItemOutcome[]>
   /** With an Idempotency-Key the message is sent once, and repeats are answered with it. */
   send(caller: Caller, body: unknown, key: string | undefined): Promise<Sent>
-  /** Like `send`, with a body that `make` resolves to, for operations of other modules, which have keys of their own. */
-  sendMade(caller: Caller, asked: RequestKey | undefined, make: () => Promise<unknown>): Promise<Sent>
+  /** Like `send`, with a body that `make` resolves to; for operations with keys of their own. */
+  sendMade(caller: Caller, requestKey: RequestKey | undefined, make: () => Promise<unknown>): Promise<Sent>
   /** Each item is accepted or refused by itself. */
   sendBatch(caller: Caller, body: unknown, key: string | undefined): Promise<SentBatch>
   get(sql: Db, tenant: Tenant, id: string): Promise<MessageRow>
@@ -87,7 +87,7 @@ export interface MessageService {
   list(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]>
   /** In any order. */
   rows(sql: Db, tenant: Tenant, ids: readonly string[]): Promise<MessageRow[]>
-  /** Counts per day of creation in a time zone: `days` days up to today, oldest first. */
+  /** Counts per day of creation in a time zone, up to today, oldest first. */
   days(sql: Db, tenant: Tenant, timezone: string, days: number): Promise<DayCounts[]>
   /** Newest first. */
   history(sql: Db, tenant: Tenant, id: string): Promise<MessageHistoryItem[]>
@@ -95,9 +95,12 @@ export interface MessageService {
   attempts(sql: Db, tenant: Tenant, id: string): Promise<AttemptRow[]>
   /** Only while `queued`. Resolves to the changed row. */
   cancel(sql: Db, tenant: Tenant, id: string): Promise<MessageRow>
-  /** Fails and refunds messages that were not sent, in the transaction of their producer, which locks its own rows first. Resolves to their ids. */
+  /**
+   * Fails and refunds messages that were not sent, in the transaction of their producer, which has locked its own
+   * rows. Resolves to their ids.
+   */
   withdraw(tx: Db, tenant: Tenant, ids: readonly string[]): Promise<ReadonlySet<string>>
-  /** Channels of the account that are throttled by their providers now, for operators. */
+  /** Channels that are throttled now, for operators. */
   pauses(sql: Db, tenant: Tenant): Promise<PauseRow[]>
   /** Only on sandbox channels. */
   simulateInbound(sql: Db, tenant: Tenant, body: InboundRequest): Promise<MessageRow>
@@ -109,7 +112,7 @@ export function messageService(deps: MessageDeps): MessageService {
     check: (tenant, written) => checkMessage(deps, tenant, written),
     submit: async (submission) => await deps.ingest.submit(submission),
     send: (caller, body, key) => sendMessage(sending, caller, body, key),
-    sendMade: (caller, asked, make) => sendMade(sending, caller, asked, make),
+    sendMade: (caller, requestKey, make) => sendMade(sending, caller, requestKey, make),
     sendBatch: (caller, body, key) => sendBatch(sending, caller, body, key),
     get: async (sql, tenant, id) => readable(deps.media, tenant, await getMessage(sql, tenant, id)),
     list: async (sql, tenant, filters, page) =>

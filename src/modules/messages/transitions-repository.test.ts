@@ -28,7 +28,7 @@ const acceptance = ({ platform: { ids } }: PlatformWorld, id: string): Acceptanc
   ...tenant,
   id,
   origin_type: 'api',
-  was: 'sending',
+  from_status: 'sending',
   status: 'sent',
   at: '2026-01-01T00:00:01.000Z',
   sending_at: '2026-01-01T00:00:01.000Z',
@@ -40,9 +40,9 @@ const acceptance = ({ platform: { ids } }: PlatformWorld, id: string): Acceptanc
   attempt_id: ids('att'),
   number: 1,
   duration_ms: 5,
-  report: {
+  item: {
     id: ids('req'),
-    report: { kind: 'delivery_receipt', provider_id: 'p', transition: 'deliver' },
+    item: { kind: 'delivery_receipt', provider_id: 'p', transition: 'deliver' },
     next_run_at: at,
   },
 })
@@ -50,12 +50,12 @@ const acceptance = ({ platform: { ids } }: PlatformWorld, id: string): Acceptanc
 const traces = async (pool: Pool, id: string): Promise<Record<string, number>> => {
   const [row] = await pool<Record<string, number>[]>`
     select (select count(*) from events where object_id = ${id}) as events, (select count(*) from provider_references where message_id = ${id}) as "references",
-      (select count(*) from message_attempts where message_id = ${id}) as attempts, (select count(*) from provider_reports where provider_id = ${`line\nbreak "${id}"`} or report ->> 'provider_id' = 'p') as reports,
+      (select count(*) from message_attempts where message_id = ${id}) as attempts, (select count(*) from callback_items where provider_id = ${`line\nbreak "${id}"`} or item ->> 'provider_id' = 'p') as reports,
       (select count(*) from dispatch_jobs where message_id = ${id}) as jobs`
   return row!
 }
 
-test('an acceptance leaves status, event, reference, attempt and report, and ends the job', async (t) => {
+test('an acceptance leaves status, event, reference, attempt and item, and ends the job', async (t) => {
   const world = await startPlatform(t)
   const [id] = (await sending(world, 1)) as [string]
 
@@ -99,7 +99,7 @@ test('a message is found by its primary key alone, before the table has statisti
   const connection = await world.pool.reserve()
   t.after(() => connection.release())
 
-  const { report: _report, ...write } = acceptance(world, ids[0]!)
+  const { item: _report, ...write } = acceptance(world, ids[0]!)
   for (const id of ids.slice(0, 10)) await writeTransitions(connection, nobody, [{ ...write, id, event: null }])
 
   await connection`select pg_stat_force_next_flush()`

@@ -1,4 +1,4 @@
-/** SQL of transitions: the rows that change, and in the same statement the event of it and what projections are told. */
+/** SQL of transitions: changes rows and inserts their events and projection rows in the same statement. */
 import type { MessageStatus, OriginType } from '../../api/resources/message.ts'
 import { type Db, jsonRows, textColumn } from '../../platform/database/sql.ts'
 import { type EventRow, eventsFrom } from '../../platform/events/outbox.ts'
@@ -14,35 +14,35 @@ export interface TransitionWrite {
   readonly id: string
   readonly origin_type: OriginType
   /** The status that the row must still have. */
-  readonly was: MessageStatus
+  readonly from_status: MessageStatus
   readonly status: MessageStatus
-  /** ISO 8601: the time of every stamp that the status sets and that is not set yet. */
+  /** ISO 8601: for every timestamp that the status sets and that is null. */
   readonly at: string
-  /** When it was handed over first; null for one that never was. */
+  /** Null where it was never sent. */
   readonly sending_at: string | null
   /** Of a failed message. */
   readonly error: object | null
-  /** Emitted with it; null for a status without an event. */
+  /** Null for a status without an event. */
   readonly event: EventRow | null
 }
 
-/** What a kept report makes of a message. */
+/** The effect of a stored callback item. */
 export interface ReceiptWrite extends TransitionWrite {
-  readonly report_id: string
-  /** Where the report was seen (`ctid`). */
+  readonly item_id: string
+  /** The `ctid` of the item. */
   readonly place: string
 }
 
-/** What a provider's acceptance of a message leaves beside its status. */
+/** The effect of an acceptance by the provider. */
 export interface Acceptance extends TransitionWrite {
   readonly provider: string
   readonly provider_id: string
   readonly attempt_id: string
-  /** Which hand-over it was, from 1. */
+  /** From 1. */
   readonly number: number
   readonly duration_ms: number
-  /** A report that came with the answer. */
-  readonly report: { readonly id: string; readonly report: object; readonly next_run_at: string } | null
+  /** A callback item that came with the answer. */
+  readonly item: { readonly id: string; readonly item: object; readonly next_run_at: string } | null
 }
 
 type Cell = string | number | null
@@ -52,7 +52,7 @@ const columnOf =
   (of: (write: T) => Cell): string =>
     textColumn(writes.map(of))
 
-/** The statuses that set a time stamp. */
+/** The statuses that set a timestamp. */
 const setting = (stamp: (typeof stamps)[MessageStatus][number]): string[] =>
   Object.entries(stamps).flatMap(([status, sets]) => (sets.includes(stamp) ? [status] : []))
 const setBy = {
@@ -66,7 +66,7 @@ const transitionColumns = (sql: Db, writes: readonly TransitionWrite[]) => {
   const column = columnOf(writes)
   return sql`
     unnest(text_column(${column((write) => write.account_id)})) as account_id, unnest(text_column(${column((write) => write.mode)})) as mode,
-    unnest(text_column(${column((write) => write.id)})) as id, unnest(text_column(${column((write) => write.was)})) as was,
+    unnest(text_column(${column((write) => write.id)})) as id, unnest(text_column(${column((write) => write.from_status)})) as from_status,
     unnest(text_column(${column((write) => write.status)})) as status, unnest(text_column(${column((write) => write.at)}))::timestamptz as at,
     unnest(text_column(${column((write) => write.sending_at)}))::timestamptz as sending_at,
     unnest(text_column(${column((write) => (write.error === null ? null : JSON.stringify(write.error)))})) as error,
@@ -74,7 +74,7 @@ const transitionColumns = (sql: Db, writes: readonly TransitionWrite[]) => {
     unnest(text_column(${column((write) => write.event?.object ?? null)})) as event_object`
 }
 
-/** The update itself, from the rows of `t`; the head of a statement's first CTE, whose `returning` follows. */
+/** The head of a statement's first CTE, from the rows of `t`. */
 const update = (sql: Db) => sql`
   update messages m set status = t.status, error = coalesce(t.error::json, m.error), refunded = m.refunded or t.status = 'failed', updated_at = t.at,
     sending_at = coalesce(m.sending_at, t.sending_at),
@@ -83,7 +83,8 @@ const update = (sql: Db) => sql`
     read_at = case when t.status = any (${setBy.read_at}::text[]) then coalesce(m.read_at, t.at) else m.read_at end,
     failed_at = case when t.status = any (${setBy.failed_at}::text[]) then coalesce(m.failed_at, t.at) else m.failed_at end`
 
-const found = (sql: Db) => sql`m.account_id = t.account_id and m.mode = t.mode and m.id = t.id and m.status = t.was`
+const found = (sql: Db) =>
+  sql`m.account_id = t.account_id and m.mode = t.mode and m.id = t.id and m.status = t.from_status`
 
 const emittedEvents = (sql: Db) =>
   eventsFrom(
@@ -91,19 +92,19 @@ const emittedEvents = (sql: Db) =>
     sql`select account_id, mode, event_id as id, event_type as type, id as object_id, event_object as object, null as endpoint_id, at as created_at from changed where event_id is not null`,
   )
 
-/** What a statement adds for projections: nothing where nobody follows one of its messages. */
+/** Empty where no projection counts these messages. */
 const followed = (sql: Db, projections: Projections, writes: readonly TransitionWrite[]) => {
   const pairs = projections.pairsOf(writes)
   if (pairs.length === 0) return { columns: sql``, cte: sql`` }
-  const changed = sql`select account_id, mode, id as message_id, submission_key, origin_type, origin_id, was, status, at from changed`
+  const changed = sql`select account_id, mode, id as message_id, submission_key, origin_type, origin_id, from_status, status, at from changed`
   return {
-    columns: sql`, m.submission_key, m.origin_type, m.origin_id, t.was, m.status`,
+    columns: sql`, m.submission_key, m.origin_type, m.origin_id, t.from_status, m.status`,
     cte: sql`,
     transition as (${transitionsFrom(sql, pairs, changed)})`,
   }
 }
 
-/** Messages as they are now; those that do not exist are left out. */
+/** Missing messages are left out. */
 export async function readRows(
   tx: Db,
   wanted: readonly { account_id: string; mode: string; message_id: string }[],
@@ -115,7 +116,10 @@ export async function readRows(
     join messages m on m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id`
 }
 
-/** Writes the rows whose status is still what it was, and the events of those that have one; resolves to their ids. In the order of the ids, so that two of it never wait for each other. */
+/**
+ * Writes the rows whose status is still `from_status`, with their events. Resolves to their ids. Rows are written in
+ * the order of ids, so that two statements do not deadlock.
+ */
 export async function writeTransitions(
   sql: Db,
   projections: Projections,
@@ -135,8 +139,8 @@ export async function writeTransitions(
 }
 
 /**
- * Writes what kept reports tell, and removes those that it wrote, in one statement; for each message both or nothing. Reports that
- * another process has in hand, or that lie where they were seen no more, are passed over. Resolves to the ids written.
+ * Applies callback items and deletes them, in one statement. Skips items that are locked or were moved. Resolves to
+ * the ids written.
  */
 export async function writeReceipts(
   sql: Db,
@@ -149,25 +153,25 @@ export async function writeReceipts(
   const places = columnOf(ordered)((one) => one.place)
   const rows = await sql<{ id: string }[]>`
     with held as materialized (
-      select ctid as place, id as report_id from provider_reports where ctid = any (text_column(${places})::tid[]) for update skip locked
+      select ctid as place, id as item_id from callback_items where ctid = any (text_column(${places})::tid[]) for update skip locked
     ),
     changed as (
-      ${update(sql)} from (select ${transitionColumns(sql, ordered)}, unnest(text_column(${places}))::tid as place, unnest(text_column(${columnOf(ordered)((one) => one.report_id)})) as report_id) t
-      join held h on h.place = t.place and h.report_id = t.report_id where ${found(sql)}
+      ${update(sql)} from (select ${transitionColumns(sql, ordered)}, unnest(text_column(${places}))::tid as place, unnest(text_column(${columnOf(ordered)((one) => one.item_id)})) as item_id) t
+      join held h on h.place = t.place and h.item_id = t.item_id where ${found(sql)}
       returning m.account_id, m.mode, m.id, t.at, t.event_id, t.event_type, t.event_object, t.place${columns}
     ),
     emitted as (${emittedEvents(sql)}),
     applied as (
-      delete from provider_reports where ctid = any (array(select place from changed))
+      delete from callback_items where ctid = any (array(select place from changed))
     )${cte}
     select id from changed`
   return new Set(rows.map(({ id }) => id))
 }
 
 /**
- * Writes that providers accepted messages: status and event, reference, attempt, report, and the job ended, in one statement and
- * so in one transaction; for each message all of it, or nothing where its status is no longer what it was. Resolves to the ids written.
- * A reference or an attempt that is there already is an error (23505) that leaves nothing written: looking beforehand costs every row.
+ * Writes acceptances in one statement: status, event, reference, attempt, callback item, and the end of the job. Rows
+ * with another status are skipped. Resolves to the ids written. An existing reference or attempt is an error (23505),
+ * because checking beforehand costs every row.
  */
 export async function writeAcceptances(
   sql: Db,
@@ -184,19 +188,19 @@ export async function writeAcceptances(
       from (
         select ${transitionColumns(sql, ordered)}, unnest(text_column(${column((one) => one.provider)})) as provider, unnest(${ordered.map((one) => one.provider_id)}::text[]) as provider_id,
           unnest(text_column(${column((one) => one.attempt_id)})) as attempt_id, unnest(text_column(${column((one) => one.number)}))::int as number,
-          unnest(text_column(${column((one) => one.duration_ms)}))::int as duration_ms, unnest(text_column(${column((one) => one.report?.id ?? null)})) as report_id,
-          unnest(text_column(${column((one) => (one.report === null ? null : JSON.stringify(one.report.report)))})) as report,
-          unnest(text_column(${column((one) => one.report?.next_run_at ?? null)}))::timestamptz as report_next_run_at
+          unnest(text_column(${column((one) => one.duration_ms)}))::int as duration_ms, unnest(text_column(${column((one) => one.item?.id ?? null)})) as item_id,
+          unnest(text_column(${column((one) => (one.item === null ? null : JSON.stringify(one.item.item)))})) as item,
+          unnest(text_column(${column((one) => one.item?.next_run_at ?? null)}))::timestamptz as item_next_run_at
       ) t
       where ${found(sql)}
       returning m.account_id, m.mode, m.id, m.channel_id, t.at, t.event_id, t.event_type, t.event_object, t.provider, t.provider_id, t.attempt_id, t.number, t.duration_ms,
-        t.report_id, t.report, t.report_next_run_at${columns}
+        t.item_id, t.item, t.item_next_run_at${columns}
     ),
     emitted as (${emittedEvents(sql)}),
     reference as (${referencesOfAccepted(sql)}),
     kept as (
-      insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, next_run_at, created_at)
-      select report_id, account_id, mode, channel_id, provider_id, report::json, report_next_run_at, at from changed where report_id is not null
+      insert into callback_items (id, account_id, mode, channel_id, provider_id, item, next_run_at, created_at)
+      select item_id, account_id, mode, channel_id, provider_id, item::json, item_next_run_at, at from changed where item_id is not null
     ),
     attempt as (
       insert into message_attempts (account_id, mode, message_id, number, id, provider, outcome, duration_ms, created_at)

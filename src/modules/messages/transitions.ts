@@ -28,7 +28,7 @@ export interface TransitionRequest extends Tenant {
   readonly at: string
   /** For `fail` and `cancel`. */
   readonly error?: MessageRow['error']
-  /** The row as last read, to save reading it. A stale one is read again. */
+  /** As last read; a stale row is read again. */
   readonly row?: MessageRow
 }
 
@@ -38,7 +38,6 @@ export interface TransitionDeps {
   readonly projections: Projections
 }
 
-/** The effect of requests on a row. */
 export interface Step {
   readonly before: MessageRow
   readonly after: MessageRow
@@ -49,8 +48,8 @@ export interface Step {
 const roundsMax = 20
 
 /**
- * Applies transitions in the transaction `tx`, those of one message in the given order. A transition that is not
- * allowed changes nothing. Resolves to the changed rows.
+ * Applies transitions, those of one message in the given order. A transition that is not allowed changes nothing.
+ * Resolves to the changed rows.
  */
 export async function applyTransitions(
   { platform, billing, projections }: TransitionDeps,
@@ -89,7 +88,10 @@ export async function applyTransitions(
   return changed
 }
 
-/** The effect of requests on a row, or null. No step is earlier than the one before it, because the clocks of processes differ by milliseconds. */
+/**
+ * Null where nothing changes. No step is earlier than the one before it: the clocks of processes differ by
+ * milliseconds.
+ */
 export function stepOf(before: MessageRow, requests: readonly TransitionRequest[]): Step | null {
   let row = before
   const emitted: MessageRow[] = []
@@ -101,12 +103,12 @@ export function stepOf(before: MessageRow, requests: readonly TransitionRequest[
     row = { ...row, status, updated_at: at }
     for (const stamp of stamps[status]) row[stamp] ??= at
     if (status === 'failed') {
-      const told = error ?? {
+      const reported = error ?? {
         code: 'provider_error',
         message: 'The provider could not deliver the message.',
         provider_code: null,
       }
-      row.error = { ...told, provider_code: providerCodeOf(told.provider_code) }
+      row.error = { ...reported, provider_code: providerCodeOf(reported.provider_code) }
       row.refunded = true
     }
     if (status in eventOf) emitted.push(row)
@@ -114,7 +116,7 @@ export function stepOf(before: MessageRow, requests: readonly TransitionRequest[
   return row === before ? null : { before, after: row, emitted }
 }
 
-/** A step as it is written, with its first event; further ones follow in the same transaction. */
+/** A step with its first event; further events follow in the same transaction. */
 export function writeOf(
   { ids, recent_events, tracing }: Platform,
   { before, after, emitted: [first] }: Step,
@@ -129,7 +131,7 @@ export function writeOf(
     mode: after.mode,
     id: after.id,
     origin_type: after.origin_type,
-    was: before.status,
+    from_status: before.status,
     status: after.status,
     at: after.updated_at,
     sending_at: after.sending_at,
@@ -138,7 +140,7 @@ export function writeOf(
   }
 }
 
-/** The day in UTC, as usage counts it. */
+/** In UTC, as usage counts it. */
 const dayOf = ({ updated_at }: MessageRow): string => updated_at.slice(0, 10)
 
 const typeOf = (row: MessageRow) => eventOf[row.status as keyof typeof eventOf]
@@ -179,7 +181,7 @@ const newEvent = (id: NewEvent['id'], row: MessageRow): NewEvent => ({
   created_at: row.updated_at,
 })
 
-/** The id of an event, which is of the trace of its message. */
+/** Adds an event to the trace of its message. */
 function followed({ tracing }: Platform, event_id: Id<'evt'>, { id }: MessageRow): Id<'evt'> {
   tracing.follow(event_id, id)
   return event_id

@@ -149,6 +149,6 @@ export const keepKeys = (sql: Db, now: number, aged_ms: number) => sql`
   on conflict on constraint idempotency_keys_pkey do update ${replaced(sql, aged_ms)}
   returning 1`
 
-/** True when every key of `submitted` was free; `settled` is the result of `keepKeys`. */
+/** True when every key of `submitted` was free; `completed` is the result of `keepKeys`. */
 export const keysAgree = (sql: Db) => sql`
-  (select count(*) from settled) = (select count(distinct (account_id, mode, operation, idempotency_key)) from submitted where ${kept(sql)})`
+  (select count(*) from completed) = (select count(distinct (account_id, mode, operation, idempotency_key)) from submitted where ${kept(sql)})`

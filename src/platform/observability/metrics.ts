@@ -183,15 +183,15 @@ const channelMetrics = (registers: Registry[]) => ({
     labelNames: ['channel_type'],
     registers,
   }),
-  hand_overs: new Gauge({
-    name: 'posthorn_hand_overs',
-    help: 'Messages of this process that are being handed over.',
+  send_attempts_in_progress: new Gauge({
+    name: 'posthorn_send_attempts_in_progress',
+    help: 'Send attempts of this process that are in progress.',
     labelNames: ['channel_type'],
     registers,
   }),
-  asked: new Counter({
-    name: 'posthorn_asked_total',
-    help: 'Messages whose hand-over had no answer and about which the provider was asked, by what it told (found, not_found, refused, no_information, no_answer, throttled).',
+  status_queries: new Counter({
+    name: 'posthorn_status_queries_total',
+    help: 'Status queries to providers after a send attempt without an answer, by outcome (found, not_found, refused, no_information, no_answer, throttled).',
     labelNames: ['outcome'],
     registers,
   }),

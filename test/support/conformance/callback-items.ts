@@ -4,7 +4,7 @@ import { inboundTypes, messageTypes } from '../../../src/api/resources/channel.t
 import { messageErrorCodes } from '../../../src/api/resources/message.ts'
 import { validateInboundContent } from '../../../src/api/content/validate.ts'
 import type { InboundMessage, CallbackItem } from '../../../src/providers/provider.ts'
-import { sanitiseReport } from '../../../src/modules/messages/callbacks/sanitize.ts'
+import { sanitizeItem } from '../../../src/modules/messages/callbacks/sanitize.ts'
 
 const known: readonly string[] = [...messageTypes, ...inboundTypes]
 
@@ -68,7 +68,7 @@ function assertInbound(report: InboundMessage, seen: string): void {
 
 /** Valid for its type, whatever was received. */
 function assertReadable(report: InboundMessage, seen: string): void {
-  const { type, content, media, from, profile_name, reply_to } = sanitiseReport(report) as InboundMessage
+  const { type, content, media, from, profile_name, reply_to } = sanitizeItem(report) as InboundMessage
   const items =
     type === 'attachments' ? (content as object[]).map((item) => ({ ...item, url: 'https://example.com/' })) : content
   assert.deepEqual(validateInboundContent(type, items), [], seen)

@@ -58,7 +58,7 @@ async function runsWithMessages(sql: Db, missed: readonly MissedRow[]): Promise<
 export const automationProducer: ProducerFragment = {
   kind: 'automation',
   columns: [],
-  held: claimRuns,
-  settle: completeRuns,
+  claim: claimRuns,
+  complete: completeRuns,
   known: runsWithMessages,
 }

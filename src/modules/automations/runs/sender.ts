@@ -119,7 +119,7 @@ async function submit(
       origin: { type: 'automation', id: automation_id },
       traffic,
       items: some,
-      alongside: { kind: 'automation' },
+      producer: { kind: 'automation' },
     })
   // one by one: an interactive submission succeeds or fails as a whole
   const outcomes =

@@ -47,7 +47,7 @@ export async function sendTo(
           origin: { type: 'campaign', id: campaign.id },
           traffic: 'bulk',
           items: items.map(({ n, message }) => ({ message, submission_key: submissionKey(campaign.id, n) })),
-          alongside: { kind: 'campaign' },
+          producer: { kind: 'campaign' },
         })
   const of = (kind: ItemOutcome['kind']) => outcomes.filter((outcome) => outcome.kind === kind).length
   const numbersOf = (kind: 'later' | 'unfunded') =>

@@ -3,7 +3,7 @@ import type { Mode, Tenant } from '../../../api/caller.ts'
 import type { ConversationStatus } from '../../../api/resources/conversation.ts'
 import { type Db, jsonRows } from '../../../platform/database/sql.ts'
 import type { Page } from '../../../platform/http/paging.ts'
-import { keptFrom } from '../../messages/service.ts'
+import { deletedBefore } from '../../messages/service.ts'
 
 export interface ConversationRow {
   readonly account_id: string
@@ -164,11 +164,11 @@ export async function forgetConversations(sql: Db, rows_max: number): Promise<nu
   const messages = await sql`
     delete from conversation_messages
     where ctid = any (array(
-      select ctid from conversation_messages where message_id < ${keptFrom(sql)} limit ${rows_max}))`
+      select ctid from conversation_messages where message_id < ${deletedBefore(sql)} limit ${rows_max}))`
   const ended = await sql`
     delete from conversations
     where ctid = any (array(
-      select ctid from conversations where last_message_id < ${keptFrom(sql)} limit ${rows_max}))
-      and last_message_id < ${keptFrom(sql)}`
+      select ctid from conversations where last_message_id < ${deletedBefore(sql)} limit ${rows_max}))
+      and last_message_id < ${deletedBefore(sql)}`
   return Math.max(messages.count, ended.count)
 }

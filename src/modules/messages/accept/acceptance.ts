@@ -1,6 +1,6 @@
 /**
- * The two ways to accept a batch: one optimistic statement for rows that need no decision, and a transaction under row
- * locks for the rest. Lock order: rows of the producer, wallets, grants, messages.
+ * Accepts a batch: in one optimistic statement, or under row locks. Lock order: rows of the producer, wallets,
+ * grants, messages.
  */
 import { type Db, transact } from '../../../platform/database/sql.ts'
 import { type BillingService, type Charge, usageOfCharge } from '../../billing/service.ts'
@@ -8,12 +8,12 @@ import { findEligibility, type Ineligible } from '../../contacts/service.ts'
 import {
   acceptBatch,
   type AcceptVerdict,
-  holdRows,
+  claimRows,
   insertMessages,
-  settleRows,
+  completeRows,
   type SubmittedRow,
 } from './repository.ts'
-import { type AcceptRow, type Handoff, messageOf, type Moment, type Paid } from './row.ts'
+import { type AcceptRow, type MemoryQueue, messageOf, type Moment, type Paid } from './row.ts'
 import { type ItemOutcome, type Place, undecided, type Unit } from './submission.ts'
 import type { ProducerFragment, Producers } from './producers.ts'
 import type { MessageRow } from '../message.ts'
@@ -25,10 +25,10 @@ export interface CommitDeps {
   readonly billing: BillingService
   readonly projections: Projections
   readonly producers: Producers
-  readonly handoff: Handoff
-  /** True while no other process accepts or sends messages, so that nobody else commits to the same wallets. */
+  readonly memoryQueue: MemoryQueue
+  /** True while no other process accepts or sends messages. */
   readonly alone: () => boolean
-  /** Called with all accepted messages after their commit. Must not wait for anything. */
+  /** Called with all accepted messages after their commit. Must not block. */
   readonly emitted: (rows: readonly MessageRow[]) => void
 }
 
@@ -38,9 +38,14 @@ export async function acceptUnderLocks(deps: CommitDeps, units: readonly Unit[],
   const producer = deps.producers.fragmentOf(units)
   const decided = await transact(deps.platform.pool, async (tx) => {
     const rows = open.map(({ row }) => row)
-    const held = producer === null ? null : await holdRows(tx, producer, rows, moment)
-    const outcomes = await acceptRows(deps, tx, held === null ? rows : rows.filter(({ n }) => held.has(n)), moment)
-    if (producer !== null) await settleRows(tx, producer, submittedRows(units, outcomes), moment)
+    const claimed = producer === null ? null : await claimRows(tx, producer, rows, moment)
+    const outcomes = await acceptRows(
+      deps,
+      tx,
+      claimed === null ? rows : rows.filter(({ n }) => claimed.has(n)),
+      moment,
+    )
+    if (producer !== null) await completeRows(tx, producer, submittedRows(units, outcomes), moment)
     return outcomes
   })
   for (const { unit, index, row } of open) {
@@ -48,14 +53,14 @@ export async function acceptUnderLocks(deps: CommitDeps, units: readonly Unit[],
     if (outcome !== undefined) unit.outcomes[index] = outcome
   }
   if (producer !== null)
-    await answerUnheld(
+    await answerUnclaimed(
       deps.platform.pool,
       producer,
       open.filter(({ row }) => !decided.has(row.n)),
     )
 }
 
-/** Checks, charges and stores rows in the transaction `tx`. Resolves to outcomes by row number. */
+/** Checks, charges and stores rows in the transaction. Resolves to outcomes by row number. */
 async function acceptRows(
   { billing, projections }: CommitDeps,
   tx: Db,
@@ -114,11 +119,11 @@ const paidBy = (
   package_grant_id,
 })
 
-/** The outcomes as the producer stores them. A value that is built from all outcomes of a submission is on its first row. */
+/** Outcomes for the producer. A value that is built from all outcomes of a submission is on its first row. */
 function submittedRows(units: readonly Unit[], outcomes: ReadonlyMap<number, ItemOutcome>): SubmittedRow[] {
   return units.flatMap((unit) => {
     const decided = unit.rows.flatMap((row) => (outcomes.has(row.n) ? [{ row, outcome: outcomes.get(row.n)! }] : []))
-    const valueFrom = unit.pending.submission.alongside?.valueFrom
+    const valueFrom = unit.pending.submission.producer?.valueFrom
     return decided.map(({ row, outcome }, index): SubmittedRow => ({
       row,
       message_id: outcome.kind === 'accepted' ? outcome.row.id : null,
@@ -133,7 +138,7 @@ function codeOf(outcome: ItemOutcome): string | null {
   return outcome.kind === 'no_funds' ? 'insufficient_balance' : null
 }
 
-/** Decides and commits what it can of these units; the rest stays undecided. */
+/** Decides and commits what it can; the rest stays undecided. */
 export async function acceptOptimistically(deps: CommitDeps, units: readonly Unit[], moment: Moment): Promise<void> {
   const open = undecided(units)
   const producer = deps.producers.fragmentOf(units)
@@ -151,8 +156,8 @@ export async function acceptOptimistically(deps: CommitDeps, units: readonly Uni
     if (outcome !== undefined) unit.outcomes[index] = outcome
   }
   if (producer !== null) {
-    const unheld = verdicts.filter(({ verdict }) => verdict === 'withdrawn').map(({ n }) => places[n]!)
-    await answerUnheld(deps.platform.pool, producer, unheld)
+    const unclaimed = verdicts.filter(({ verdict }) => verdict === 'withdrawn').map(({ n }) => places[n]!)
+    await answerUnclaimed(deps.platform.pool, producer, unclaimed)
   }
 }
 
@@ -170,13 +175,13 @@ function outcomeOf(
   return { kind: 'accepted', row: messageOf(row, { contact_id, package_grant_id, ...paid }, at) }
 }
 
-async function answerUnheld(sql: Db, producer: ProducerFragment, unheld: readonly Place[]): Promise<void> {
-  if (unheld.length === 0) return
+async function answerUnclaimed(sql: Db, producer: ProducerFragment, unclaimed: readonly Place[]): Promise<void> {
+  if (unclaimed.length === 0) return
   const known = await producer.known(
     sql,
-    unheld.map(({ row: { n, account_id, mode, submission_key } }) => ({ n, account_id, mode, submission_key })),
+    unclaimed.map(({ row: { n, account_id, mode, submission_key } }) => ({ n, account_id, mode, submission_key })),
   )
-  for (const { unit, index, row } of unheld) {
+  for (const { unit, index, row } of unclaimed) {
     const message_id = known.get(row.n)
     unit.outcomes[index] = message_id === undefined ? { kind: 'withdrawn' } : { kind: 'known', message_id }
   }

@@ -1,4 +1,4 @@
-/** `POST /v1/messages/batch`: up to a hundred messages, each checked and accepted by itself, all under one Idempotency-Key. */
+/** `POST /v1/messages/batch`: up to 100 messages, accepted one by one under one Idempotency-Key. */
 import type { Caller } from '../../../api/caller.ts'
 import type { Detail } from '../../../api/errors.ts'
 import { limits } from '../../../api/limits.ts'
@@ -23,7 +23,7 @@ export interface SentBatch {
   readonly replayed: boolean
 }
 
-/** One item as its key stores it. */
+/** As the key stores it. */
 type StoredItem =
   | { readonly status: 202; readonly message_id: string }
   | {
@@ -98,7 +98,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const validOf = (checked: readonly (CheckedMessage | Problem)[]): SubmissionItem[] =>
   checked.flatMap((result) => (result instanceof Problem ? [] : [{ message: result }]))
 
-/** The result of every item: the refusal of its check, or the outcome of its submission. */
+/** In the order of the items. */
 function merged(
   checked: readonly (CheckedMessage | Problem)[],
   submitted: readonly (MessageRow | Problem)[],
@@ -109,7 +109,7 @@ function merged(
   return checked.map((result) => small(result instanceof Problem ? result : submitted[next++]!))
 }
 
-/** An item that cannot be stored now gets its own 503. Throws where nobody knows the outcome. */
+/** An item that cannot be stored now gets its own 503. Throws where the outcome is uncertain. */
 function resultOf(outcome: ItemOutcome): MessageRow | Problem {
   if (outcome.kind === 'accepted') return outcome.row
   const problem = problemOf(outcome)
@@ -165,7 +165,7 @@ function itemsOf(body: unknown): unknown[] {
 /** Top-level fields of a message; the content has the name of its type. */
 const knownFields: ReadonlySet<string> = new Set([...Object.keys(SendMessage.properties), ...messageTypes])
 
-/** Field names of other services, in lower-case letters and digits, with the field that is meant (behaviour: conventions 4.4). */
+/** Field names of other services, in lower-case letters and digits (behaviour: conventions 4.4). */
 export const otherFieldNames: Readonly<Record<string, string>> = {
   from: 'channel',
   sender: 'channel',

@@ -1,4 +1,4 @@
-/** Commits one batch: builds its rows, accepts most of them in one optimistic statement, the rest under locks, and answers every submission. */
+/** Commits one batch: most rows in one optimistic statement, the rest under locks, and answers every submission. */
 import { acceptOptimistically, acceptUnderLocks, type CommitDeps } from './acceptance.ts'
 import { endFailed, recovering } from './recovery.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -6,12 +6,12 @@ import type { MessageRow } from '../message.ts'
 import { type Moment, momentAt, type RowMaker, rowOf } from './row.ts'
 import { answer, isDecided, type ItemOutcome, type Unit } from './submission.ts'
 
-/** Commits units of one kind. They are answered when it resolves; a unit that failed with an unexpected error is rejected. */
+/** Commits units of one kind. When it resolves, all are answered, or rejected after an unexpected error. */
 export async function commit(deps: CommitDeps, units: readonly Unit[]): Promise<void> {
-  const { platform, handoff, billing } = deps
-  const moment = momentAt(platform.clock.now(), handoff.lease_ms, platform.retention_clock.now())
+  const { platform, memoryQueue, billing } = deps
+  const moment = momentAt(platform.clock.now(), memoryQueue.lease_ms, platform.retention_clock.now())
   try {
-    const maker = { ids: platform.ids, entryId: billing.entryId, handoff, tracing: platform.tracing }
+    const maker = { ids: platform.ids, entryId: billing.entryId, memoryQueue, tracing: platform.tracing }
     let n = 0
     for (const unit of units) n = makeRows(maker, unit, n, moment)
     platform.metrics.group_commit_rows.observe(n)
@@ -28,13 +28,13 @@ export async function commit(deps: CommitDeps, units: readonly Unit[]): Promise<
   if (undecided.length > 0) fail(deps, undecided, moment, new Error('a submission was left undecided'))
 }
 
-/** Builds the rows of a unit, numbered from `first`. Returns the number after the last. */
+/** Builds the rows of a unit, numbered from `first`. Returns the next number. */
 function makeRows(maker: RowMaker, unit: Unit, first: number, moment: Moment): number {
-  const { origin, alongside, trace } = unit.pending.submission
+  const { origin, producer, trace } = unit.pending.submission
   for (const { message, submission_key } of unit.items) {
     const row = rowOf(
       maker,
-      { message, origin, submission_key, alongside: alongside?.values },
+      { message, origin, submission_key, producer_values: producer?.values },
       first + unit.rows.length,
       moment,
     )
@@ -45,27 +45,27 @@ function makeRows(maker: RowMaker, unit: Unit, first: number, moment: Moment): n
 }
 
 /** Whether the producer stores a value that is built from all outcomes. */
-const needsLocks = ({ pending }: Unit): boolean => pending.submission.alongside?.valueFrom !== undefined
+const needsLocks = ({ pending }: Unit): boolean => pending.submission.producer?.valueFrom !== undefined
 
 /** Answers units whose outcomes are all committed, and passes their messages on. */
 function finish(deps: CommitDeps, units: readonly Unit[], moment: Moment): void {
   const decided = units.filter((unit) => !unit.answered && isDecided(unit))
   for (const unit of decided) answer(unit, unit.outcomes as ItemOutcome[])
-  handOn(deps, decided, moment)
+  passOn(deps, decided, moment)
 }
 
-/** Ends undecided units. Messages that were committed are passed on all the same. */
+/** Ends undecided units. Committed messages are passed on all the same. */
 function fail(deps: CommitDeps, units: readonly Unit[], moment: Moment, error: unknown): void {
   finish(deps, units, moment)
   const failed = units.filter((unit) => !unit.answered)
   endFailed(failed, error)
   if (failed.some(({ mayBeStored }) => mayBeStored))
     deps.platform.log.error({ err: error }, 'a submission failed that stands in part, or may stand')
-  handOn(deps, failed, moment)
+  passOn(deps, failed, moment)
 }
 
-/** Passes accepted messages on, once per commit. Never throws: messages that were not passed on are found in the tables. */
-function handOn(deps: CommitDeps, units: readonly Unit[], moment: Moment): void {
+/** Passes accepted messages on, once per commit. Never throws: the other messages are found in the tables. */
+function passOn(deps: CommitDeps, units: readonly Unit[], moment: Moment): void {
   try {
     announce(deps, units, moment)
   } catch (error) {
@@ -74,7 +74,7 @@ function handOn(deps: CommitDeps, units: readonly Unit[], moment: Moment): void 
 }
 
 function announce(
-  { platform, handoff, projections, emitted }: CommitDeps,
+  { platform, memoryQueue, projections, emitted }: CommitDeps,
   units: readonly Unit[],
   moment: Moment,
 ): void {
@@ -84,12 +84,12 @@ function announce(
     for (const [index, outcome] of unit.outcomes.entries()) {
       if (outcome?.kind !== 'accepted') continue
       accepted.push(outcome.row)
-      if (unit.rows[index]!.process_id === handoff.process_id) inMemory.push(outcome.row)
+      if (unit.rows[index]!.process_id === memoryQueue.process_id) inMemory.push(outcome.row)
     }
   }
   if (accepted.length === 0) return
   countAccepted(platform, accepted)
-  if (inMemory.length > 0) handoff.offer(inMemory, moment.lease_until_ms)
+  if (inMemory.length > 0) memoryQueue.offer(inMemory, moment.lease_until_ms)
   if (accepted.length > inMemory.length) platform.notify('dispatch')
   projections.wake(accepted)
   emitted(accepted)

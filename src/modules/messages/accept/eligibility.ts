@@ -1,4 +1,7 @@
-/** The checks of a message that need the database: channel state, template, consent, service window, queue limit (behaviour: messages 3). Consent, window and balance are checked again when the message is committed. */
+/**
+ * Checks of a message that need the database (behaviour: messages 3). Consent, window and balance are checked again
+ * at the commit.
+ */
 import type { Tenant } from '../../../api/caller.ts'
 import { isId } from '../../../api/ids.ts'
 import { missing, Problem } from '../../../api/problem.ts'
@@ -36,13 +39,16 @@ export interface EligibilityDeps {
 
 const noTemplate: TemplateVerdict = { refusal: null, marketing: false, status: null }
 
-/** Throws `resource_missing` where the message that is answered does not exist. */
+/** Throws `resource_missing` where the answered message does not exist. */
 export async function requireReplyTo({ platform }: EligibilityDeps, tenant: Tenant, id: string): Promise<void> {
   const found = isId('msg', id) ? await findMessage(platform.pool, tenant, id) : null
   if (found === null) throw missing('message', id, 'reply_to')
 }
 
-/** The message, ready to be submitted. Throws the Problem that refuses it; consent and window come before connection and funds. */
+/**
+ * The message, ready to be submitted. Throws the Problem that refuses it; consent and window come before connection
+ * and funds.
+ */
 export async function requireEligible(
   deps: EligibilityDeps,
   tenant: Tenant,
@@ -62,7 +68,7 @@ export async function requireEligible(
   throw verdict === null ? refusal : refusalOf(verdict)
 }
 
-/** What refuses a message whatever its recipient has agreed to, or null. */
+/** Refusals that do not depend on consent, or null. */
 function channelRefusal(
   { channels }: EligibilityDeps,
   channel: ChannelRow,

@@ -30,11 +30,11 @@ test('of a bulk submission that was rejected nothing more is committed, and othe
 
 test('a batch whose rows cannot be made is rejected, and the pump goes on', async () => {
   const database = databaseThat(() => Promise.resolve([accepted]))
-  const handoff = { process_id: 'process_1', lease_ms: 1000, offer: () => undefined, takes: mock.fn(() => true) }
-  handoff.takes.mock.mockImplementationOnce(() => {
+  const memoryQueue = { process_id: 'process_1', lease_ms: 1000, offer: () => undefined, accepts: mock.fn(() => true) }
+  memoryQueue.accepts.mock.mockImplementationOnce(() => {
     throw broken
   })
-  const pump = groupCommit(database.deps({ handoff }))
+  const pump = groupCommit(database.deps({ memoryQueue }))
 
   await assert.rejects(pump.submit(messages('interactive', 1)), broken)
   const next = await pump.submit(messages('interactive', 1))
@@ -199,13 +199,13 @@ function databaseThat(answers: () => Promise<unknown>) {
     log: { error: () => undefined },
     notify: () => undefined,
   }
-  const handoff = { takes: () => true, process_id: 'process_1', lease_ms: 1000, offer: () => undefined }
+  const memoryQueue = { accepts: () => true, process_id: 'process_1', lease_ms: 1000, offer: () => undefined }
   const deps = {
     platform,
     billing: { entryId: () => 'txn_1' },
     projections: { pairs: [], pairsOf: () => [], wake: () => undefined },
     producers: producersOf([]),
-    handoff,
+    memoryQueue,
     alone: () => true,
     emitted: () => undefined,
   }

@@ -1,7 +1,6 @@
 /**
- * Group commit: submissions that arrive while a batch is being committed form the next batch
- * (docs/decisions/group-commit.md). Interactive and bulk traffic have one batch in progress each; a bulk batch is
- * limited to a few milliseconds, since it locks the wallet (docs/decisions/producers.md).
+ * Group commit: submissions that arrive during a commit form the next batch (docs/decisions/group-commit.md). Bulk
+ * batches last a few milliseconds, because they lock the wallet (docs/decisions/producers.md).
  */
 import { limits } from '../../../api/limits.ts'
 import { filled, inTurn } from '../../../lib/concurrency.ts'
@@ -23,12 +22,12 @@ import { kindOf } from './producers.ts'
 
 export interface Ingest {
   /**
-   * Resolves to one outcome per item, in order, once each is committed or decided otherwise. A bulk submission waits
-   * for capacity; an interactive one is `unavailable` where too much waits. Rejects on unexpected errors; some items of
-   * a bulk submission may have been accepted then, which the rows of its producer show.
+   * Resolves to one outcome per item, in order. Bulk submissions wait for capacity; interactive ones are
+   * `unavailable` without it. Rejects on unexpected errors; some items of a bulk submission may have been accepted
+   * then.
    */
   submit(submission: Submission): Promise<readonly ItemOutcome[]>
-  /** The rows that wait now. */
+  /** Waiting rows. */
   load(): IngestLoad
   /** Answers waiting and later bulk submissions as `unavailable`. Resolves when no commit is in progress. */
   stop(): Promise<void>
@@ -37,7 +36,7 @@ export interface Ingest {
 export interface IngestLoad {
   readonly interactive: number
   readonly bulk: number
-  /** Rows of bulk submissions that have not been admitted yet. */
+  /** Rows of bulk submissions that are not admitted yet. */
   readonly outside: number
 }
 
@@ -45,16 +44,16 @@ const interactiveRowsMax = 20_000
 const interactiveCharactersMax = 128_000_000
 /** One account may use this part of the capacity. */
 const accountShare = 4
-/** A batch is one statement that delays everybody, and a few large messages take as long as hundreds of usual ones. */
+/** A few large messages take as long as hundreds of usual ones. */
 const batchCharactersMax = 4_000_000
 /** Admitted rows of bulk submissions; the others wait with their producers. */
 export const bulkRowsMax = 2000
-/** Rows that are admitted of one bulk submission at a time, so that a large one leaves capacity for the next. */
+/** Rows of one bulk submission that are admitted at a time; others have capacity too. */
 const bulkTurnRows = 500
 
 /**
- * A commit has the fixed cost of a dozen messages. After a batch of `busyRequests` the next one fills, while requests
- * keep arriving, to `fullRequests` or until `spacingMs` after that batch began (docs/decisions/group-commit.md).
+ * A commit has the fixed cost of a dozen messages. After a batch of `busyRequests`, the next one fills to
+ * `fullRequests` or until `spacingMs` after that batch began (docs/decisions/group-commit.md).
  */
 const busyRequests = 8
 const fullRequests = 24
@@ -72,7 +71,7 @@ interface Queue {
 }
 
 interface Bulk extends Queue {
-  /** Submissions that are not fully admitted, with the number of items that are. */
+  /** Submissions that are not fully admitted, with the number of admitted items. */
   outside: { readonly pending: Pending; admitted: number }[]
   readonly pace: BulkPace
 }
@@ -82,7 +81,7 @@ interface Pump {
   readonly interactive: Queue
   readonly bulk: Bulk
   readonly running: Set<Traffic>
-  /** The commit of interactive traffic that is in progress, or was last. */
+  /** The last commit of interactive traffic. */
   answering: Promise<void>
   stopping: boolean
   /** Ends the idle time of bulk traffic. */
@@ -122,7 +121,7 @@ function submit(pump: Pump, submission: Submission): Promise<readonly ItemOutcom
       ? pump.stopping
         ? 'stopping'
         : undefined
-      : hasRoomFor(pump.interactive, items)
+      : hasCapacityFor(pump.interactive, items)
         ? undefined
         : 'full'
   if (refused !== undefined) return Promise.resolve(items.map(() => ({ kind: 'unavailable', reason: refused })))
@@ -151,7 +150,7 @@ function submit(pump: Pump, submission: Submission): Promise<readonly ItemOutcom
 }
 
 /** An interactive submission belongs to one account. */
-function hasRoomFor({ rows, characters, loads }: Queue, items: Submission['items']): boolean {
+function hasCapacityFor({ rows, characters, loads }: Queue, items: Submission['items']): boolean {
   const own = loads.get(items[0]!.message.account_id)
   return (
     rows + items.length <= interactiveRowsMax &&
@@ -188,16 +187,16 @@ function dequeued(queue: Queue, units: readonly Unit[]): void {
 }
 
 /** Mistakes of a producer are bugs, and are reported before anything is stored. */
-function checkSubmission({ producers }: CommitDeps, { traffic, items, alongside }: Submission): void {
+function checkSubmission({ producers }: CommitDeps, { traffic, items, producer }: Submission): void {
   if (traffic === 'interactive' && items.length > limits.group_commit_rows_max)
     throw new Error(
       `an interactive submission has at most ${limits.group_commit_rows_max} messages, since it is committed as a whole`,
     )
-  if (alongside === undefined) return
-  const { columns } = producers.require(alongside.kind)
-  const missing = columns.find((name) => alongside.values?.[name] === undefined)
-  if (missing !== undefined) throw new Error(`a submission of the kind ${alongside.kind} says no ${missing}`)
-  if (alongside.valueFrom !== undefined && traffic === 'bulk')
+  if (producer === undefined) return
+  const { columns } = producers.require(producer.kind)
+  const missing = columns.find((name) => producer.values?.[name] === undefined)
+  if (missing !== undefined) throw new Error(`a submission of the kind ${producer.kind} says no ${missing}`)
+  if (producer.valueFrom !== undefined && traffic === 'bulk')
     throw new Error('what is made of all outcomes needs an interactive submission')
   const keys = new Set(items.map((item) => item.submission_key))
   if (columns.length === 0 && (keys.has(undefined) || keys.size < items.length))
@@ -218,7 +217,7 @@ async function run(pump: Pump, traffic: Traffic): Promise<void> {
   if (pump.running.size === 0) for (const resolve of pump.idle.splice(0)) resolve()
 }
 
-/** Resolves when the next bulk batch may start: after requests of this and other processes had their turn, and when it is large enough. */
+/** Resolves when the next bulk batch is large enough and others had their turn. */
 async function rested(pump: Pump): Promise<void> {
   for (let wait = bulkWaitMs(pump); wait > 0 && pump.bulk.units.length > 0; wait = bulkWaitMs(pump)) {
     const { promise: arrival, resolve } = Promise.withResolvers<void>()
@@ -258,7 +257,7 @@ async function commitPiece(pump: Pump): Promise<void> {
   bulk.pace.committed(batch.length, began, performance.now())
 }
 
-/** The next units of one kind, alternating between accounts, within the limits of rows and characters. A unit is never split. */
+/** The next units of one kind, alternating between accounts. A unit is never split. */
 function take(queue: Queue, rows_max: number): Unit[] {
   const kind = kindOf(queue.units[0]!)
   const batch: Unit[] = []
@@ -293,7 +292,7 @@ function admit(bulk: Bulk): void {
   }
 }
 
-/** Drops the rest of rejected bulk submissions: their producers expect nothing more. */
+/** Drops the rest of rejected bulk submissions. */
 function dropRejected(bulk: Bulk): void {
   dequeued(
     bulk,

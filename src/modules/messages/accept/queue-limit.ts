@@ -1,32 +1,32 @@
-/** The bound of a channel's queue: beyond it nothing more is accepted, so that accepted messages still go out before they expire (behaviour: messages 3.5). */
+/** Limits a channel's queue, so that accepted messages are sent before they expire (behaviour: messages 3.5). */
 import { limits } from '../../../api/limits.ts'
 import { Problem } from '../../../api/problem.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { countQueue } from '../dispatch/repository.ts'
 
-/** Messages of one account's channel that may wait. */
+/** Waiting messages of one channel. */
 const queuedMax = 500_000
 const queuesMax = 10_000
-/** A count that is older says nothing any more. */
+/** An older count is ignored. */
 const staleMs = 60_000
-/** Counting a long queue reads many index rows: it takes at most this share of the time. */
+/** Counting long queues takes at most this share of the time. */
 const countingShare = 0.02
 
 export interface QueueLimit {
-  /** Throws `upstream_unavailable` while the queue was full when it was last counted. Never waits for the database. */
+  /** Throws `upstream_unavailable` while the queue was full at the last count. Never waits for the database. */
   check(queue: string): void
 }
 
 interface Known {
   readonly full: boolean
-  /** When it was counted, and from when on it is counted again, in elapsed milliseconds. */
+  /** By the monotonic clock. */
   readonly counted_ms: number
   readonly again_ms: number
 }
 
 /**
- * Queues are counted beside the requests that use them, every few seconds and less often where counting takes long. So a few more messages than `max` may be accepted,
- * and the first requests of a process pass unchecked.
+ * Queues in use are counted every few seconds, in the background. A few more messages than `max` may be accepted, and
+ * the first requests of a process pass unchecked.
  */
 export function queueLimit(
   { pool, clock, log }: Pick<Platform, 'pool' | 'clock' | 'log'>,

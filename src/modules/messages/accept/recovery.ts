@@ -1,4 +1,7 @@
-/** Recovery of failed commits: batches are split on data errors, repeated after a race, and looked up after a lost connection. */
+/**
+ * Recovers failed commits: splits batches on data errors, repeats them after a race, and looks them up after a lost
+ * connection.
+ */
 import {
   connectionLost,
   isUnreachable,
@@ -57,8 +60,8 @@ async function repeating(
 }
 
 /**
- * Repeated races may come from two units of the batch that want the same row of their producer. The batch is halved
- * until they are apart, each half tried once; the later unit then finds the row taken.
+ * Repeated races may come from two units that want the same row of their producer. The batch is halved until they are
+ * apart; the later unit then finds the row taken.
  */
 async function apart(deps: CommitDeps, units: readonly Unit[], moment: Moment, path: Path): Promise<void> {
   const half = Math.ceil(units.length / 2)
@@ -66,7 +69,7 @@ async function apart(deps: CommitDeps, units: readonly Unit[], moment: Moment, p
     await repeating(deps, part, moment, path, part.length === 1 ? repeatsMax : 0)
 }
 
-/** The batch is halved until the bad unit is alone; of that unit only the rows that violate a rule of the database are refused. */
+/** Halves the batch until the bad unit is alone; of that unit only the rows that the database rejects are refused. */
 async function afterDataError(
   deps: CommitDeps,
   units: readonly Unit[],
@@ -95,7 +98,10 @@ async function afterDataError(
   await recovering(deps, [only], moment, acceptUnderLocks)
 }
 
-/** Marks rows that the database refuses on their own, each tried in a transaction that is rolled back. Resolves to their ids. */
+/**
+ * Marks rows that the database rejects on their own, each tried in a transaction that is rolled back. Resolves to
+ * their ids.
+ */
 async function poisonedRows({ platform, projections }: CommitDeps, unit: Unit, moment: Moment): Promise<string[]> {
   const takenBack = new Error('taken back')
   const found: string[] = []
@@ -115,8 +121,8 @@ async function poisonedRows({ platform, projections }: CommitDeps, unit: Unit, m
 }
 
 /**
- * Nobody knows whether the batch was committed: messages found in the database are decided, the rest may be repeated.
- * Where the database cannot be asked, units are answered as uncertain.
+ * It is unknown whether the batch was committed: messages in the database are decided, the rest is repeated. Without
+ * the database, units are answered as uncertain.
  */
 async function afterLostConnection(deps: CommitDeps, units: readonly Unit[], error: unknown): Promise<void> {
   // a connection that was never established has stored nothing
@@ -138,7 +144,10 @@ async function afterLostConnection(deps: CommitDeps, units: readonly Unit[], err
   giveUp(units)
 }
 
-/** Ends units that failed unexpectedly. A rejection promises that nothing was stored, so units that may be stored in part are answered instead. */
+/**
+ * Ends units that failed unexpectedly. A rejection promises that nothing was stored, so units that may be stored in
+ * part are answered instead.
+ */
 export function endFailed(units: readonly Unit[], error: unknown): void {
   for (const unit of units) {
     unit.mayBeStored ||= unit.outcomes.some((outcome) => outcome?.kind === 'accepted')

@@ -1,4 +1,4 @@
-/** The texts of refusals that the database decides. They say what to do next. */
+/** Texts of refusals that the database decides. */
 import type { ErrorCode } from '../../../api/errors.ts'
 import { Problem, retrySoon } from '../../../api/problem.ts'
 import type { ItemOutcome, UnavailableReason } from './submission.ts'

@@ -1,7 +1,4 @@
-/**
- * SQL of accepting messages: the optimistic statement and the statements of the locking path. Fragments of other
- * modules check eligibility (contacts), charge (billing) and claim rows (producers).
- */
+/** SQL of accepting messages, with fragments of contacts (eligibility), billing (charges) and producers (claims). */
 import { type Db, type Fragment, jsonRows, textColumn } from '../../../platform/database/sql.ts'
 import { acceptedTransitions } from '../projections-repository.ts'
 import type { Projections } from '../projections.ts'
@@ -15,37 +12,39 @@ export interface SubmittedRow {
   readonly row: AcceptRow
   readonly message_id: string | null
   readonly code: string | null
-  /** Opaque; set on the first row of a submission whose producer stores a value. */
+  /** Set on the first row of a submission whose producer stores a value. */
   readonly value: unknown
 }
 
-/** The columns of all producers and those of this one, as a table of JSON. */
+/** Columns of all producers and of this one, as a table of JSON. */
 const producerRows = (sql: Db, producer: ProducerFragment, rows: readonly object[]) => sql`
   json_to_recordset(${jsonRows(rows)}::text::json) as i(n int, account_id text, mode text, submission_key text, message_id text, code text, value json${forColumns(sql, producer, (name) => sql`, ${sql(name)} text`)})`
 
-const keysOf = ({ n, account_id, mode, submission_key, alongside }: AcceptRow) => ({
+const keysOf = ({ n, account_id, mode, submission_key, producer_values }: AcceptRow) => ({
   n,
   account_id,
   mode,
   submission_key,
-  ...alongside,
+  ...producer_values,
 })
 
-/** Claims the rows of a producer in this transaction, without waiting. Resolves to the numbers of the claimed rows. */
-export async function holdRows(
+/** Claims rows of a producer without waiting. Resolves to the numbers of the claimed rows. */
+export async function claimRows(
   tx: Db,
   producer: ProducerFragment,
   rows: readonly AcceptRow[],
   moment: Moment,
 ): Promise<Set<number>> {
-  const held = await tx<{ n: number }[]>`
+  const claimed = await tx<{ n: number }[]>`
     select i.n from ${producerRows(tx, producer, rows.map(keysOf))}
-    cross join lateral (select from (${producer.held(tx, moment)}) claimed limit 1) h`
-  return new Set(held.map(({ n }) => n))
+    cross join lateral (select from (${producer.claim(tx, moment)}) own limit 1) h`
+  return new Set(claimed.map(({ n }) => n))
 }
 
-/** Writes the outcomes to the rows of a producer. Fails with 40001 where another transaction changed them meanwhile. */
-export async function settleRows(
+/**
+ * Writes the outcomes to the rows of a producer. Fails with 40001 where another transaction changed them meanwhile.
+ */
+export async function completeRows(
   tx: Db,
   producer: ProducerFragment,
   rows: readonly SubmittedRow[],
@@ -58,13 +57,13 @@ export async function settleRows(
       select n, account_id, mode, submission_key as key, message_id, code, value${forColumns(tx, producer, (name) => tx`, ${tx(name)}`)}
       from ${producerRows(tx, producer, answers)}
     ),
-    settled as (${producer.settle(tx, moment)})
+    completed as (${producer.complete(tx, moment)})
     select agree(${agreement(tx, producer)})`
 }
 
 export type PaidRow = Omit<
   AcceptRow,
-  'alongside' | 'poisoned' | 'suppression' | 'address' | 'kind' | 'windowed' | 'txn' | 'price'
+  'producer_values' | 'poisoned' | 'suppression' | 'address' | 'kind' | 'windowed' | 'txn' | 'price'
 > &
   Paid
 
@@ -114,10 +113,10 @@ export interface AcceptBatch {
   readonly moment: Moment
 }
 
-/** Rows as a sub-select to be read as the table `i`. Columns as text cost the database a third of JSON. */
+/** The rows as the table `i`. Text columns cost the database a third of JSON. */
 const inputOf = (sql: Db, { rows, producer }: AcceptBatch, keyed: boolean) => {
   const column = (of: (row: AcceptRow) => string | number | boolean | null) => textColumn(rows.map(of))
-  // free text may hold the separator of text columns
+  // free text may contain the separator of text columns
   const texts = (of: (row: AcceptRow) => string | null) => (rows.every((row) => of(row) === null) ? [] : rows.map(of))
   const columns = (part: (name: string) => Fragment) => (producer === null ? sql`` : forColumns(sql, producer, part))
   return sql`
@@ -141,28 +140,28 @@ const inputOf = (sql: Db, { rows, producer }: AcceptBatch, keyed: boolean) => {
         unnest(text_column(${column((row) => row.kind)})) as kind, unnest(${texts((row) => row.address)}::text[]) as address,
         unnest(text_column(${column((row) => row.suppression)})) as suppression, unnest(text_column(${column((row) => row.windowed)})) as windowed${
           keyed ? sql`, unnest(${texts((row) => row.submission_key)}::text[]) as submission_key` : sql``
-        }${columns((name) => sql`, unnest(${texts((row) => row.alongside[name] ?? null)}::text[]) as ${sql(name)}`)}
+        }${columns((name) => sql`, unnest(${texts((row) => row.producer_values[name] ?? null)}::text[]) as ${sql(name)}`)}
     ) t`
 }
 
-/** The parts that the producer of a batch adds; empty without one. */
-const alongsideOf = (sql: Db, { producer, moment }: AcceptBatch, keyed: boolean) => {
-  if (producer === null) return { joins: sql``, verdict: sql``, settled: sql``, agreed: sql`` }
+/** Parts that the producer of a batch adds; empty without one. */
+const producerParts = (sql: Db, { producer, moment }: AcceptBatch, keyed: boolean) => {
+  if (producer === null) return { joins: sql``, verdict: sql``, completed: sql``, agreed: sql`` }
   return {
-    joins: sql`left join lateral (select true as held from (${producer.held(sql, moment)}) claimed limit 1) h on true`,
-    verdict: sql`when h.held is null then 'withdrawn'`,
-    settled: sql`,
+    joins: sql`left join lateral (select true as claimed from (${producer.claim(sql, moment)}) own limit 1) h on true`,
+    verdict: sql`when h.claimed is null then 'withdrawn'`,
+    completed: sql`,
     submitted as materialized (
       select n, account_id, mode, ${keyed ? sql`submission_key` : sql`null::text`} as key, case when accepted then id end as message_id, verdict as code,
         null::json as value${forColumns(sql, producer, (name) => sql`, ${sql(name)}`)}
       from decided where accepted or verdict <> 'withdrawn'
     ),
-    settled as (${producer.settle(sql, moment)})`,
+    completed as (${producer.complete(sql, moment)})`,
     agreed: sql`where agree(${agreement(sql, producer)})`,
   }
 }
 
-/** Transitions for projections; empty where none follows these messages. */
+/** Transitions for projections; empty where no projection counts these messages. */
 const followedBy = (sql: Db, { rows, projections, moment }: AcceptBatch, keyed: boolean) => {
   const pairs = projections.pairsOf(rows)
   if (pairs.length === 0) return sql``
@@ -172,24 +171,27 @@ const followedBy = (sql: Db, { rows, projections, moment }: AcceptBatch, keyed: 
     transition as (${acceptedTransitions(sql, pairs, source, moment.at)})`
 }
 
-/** Accepts what it can of a batch in one statement. Keys, windows and projections are part of it only where rows need them. */
+/**
+ * Accepts what it can of a batch in one statement. Keys, windows and projections are part of it only where rows need
+ * them.
+ */
 export async function acceptBatch(sql: Db, batch: AcceptBatch): Promise<AcceptVerdict[]> {
   const { rows, moment } = batch
   const { at } = moment
   const keyed = rows.some((row) => row.submission_key !== null)
   const eligible = eligibilityOf(sql, { at, windows: rows.some((row) => row.windowed) })
-  const alongside = alongsideOf(sql, batch, keyed)
+  const parts = producerParts(sql, batch, keyed)
   const [keyColumn, keyValue] = keyed ? [sql`, submission_key`, sql`, submission_key`] : [sql``, sql``]
   return await sql<AcceptVerdict[]>`
     with checked as materialized (
       select i.*, ${eligible.contact_id} as linked,
         case
-          ${alongside.verdict}
+          ${parts.verdict}
           ${eligible.verdict}
         end as verdict
       from (${inputOf(sql, batch, keyed)}) i
       ${eligible.joins}
-      ${alongside.joins}
+      ${parts.joins}
     ),${fundsFor(sql, { ...moment, several: rows.some(({ account_id }) => account_id !== rows[0]!.account_id) })},
     decided as materialized (
       select c.*, f.grant_id, f.balance_before, f.sequence_before, f.entry_at, c.verdict is null and (c.price = 0 or coalesce(f.covered, false)) as accepted
@@ -209,14 +211,14 @@ export async function acceptBatch(sql: Db, batch: AcceptBatch): Promise<AcceptVe
     entry as (${chargesFrom(sql)}
     ),
     usage as (${usageFrom(sql, at)}
-    )${followedBy(sql, batch, keyed)}${alongside.settled}
+    )${followedBy(sql, batch, keyed)}${parts.completed}
     select n, linked as contact_id, case when accepted then grant_id end as package_grant_id,
       case when verdict is not null then verdict when accepted then 'accepted' else 'uncovered' end as verdict
-    from decided ${alongside.agreed}`
+    from decided ${parts.agreed}`
 }
 
 const agreement = (sql: Db, { agreed }: ProducerFragment): Fragment =>
-  agreed?.(sql) ?? sql`(select count(message_id) from settled) = (select count(message_id) from submitted)`
+  agreed?.(sql) ?? sql`(select count(message_id) from completed) = (select count(message_id) from submitted)`
 
 const forColumns = (
   sql: Db,

@@ -1,4 +1,4 @@
-/** Requests that send one message: check it, submit it, and answer repeats of the same Idempotency-Key like the first request. */
+/** Requests that send one message: checks it, submits it, and replays the answer of a known Idempotency-Key. */
 import type { Caller, Tenant } from '../../../api/caller.ts'
 import type { ErrorCode } from '../../../api/errors.ts'
 import { Problem, throwFailures } from '../../../api/problem.ts'
@@ -20,12 +20,12 @@ import type { CheckedMessage } from './row.ts'
 import { withPhoneHint } from '../../accounts/service.ts'
 import type { Ingest } from './group-commit.ts'
 import { problemOf, refusalOf } from './refusals.ts'
-import type { Alongside, Submission } from './submission.ts'
+import type { ProducerData, Submission } from './submission.ts'
 import type { MessageRow } from '../message.ts'
 import { findMessage } from '../repository.ts'
 import type { Platform } from '../../../platform/platform.ts'
 
-/** Error codes of operations that send a message, in addition to those of every operation. */
+/** Error codes of operations that send a message, in addition to the common ones. */
 export const sendErrors = [
   'resource_missing',
   'unsupported_message_type',
@@ -42,13 +42,12 @@ export interface SendingDeps extends EligibilityDeps {
   readonly keys: RequestKeys
 }
 
-/** An accepted message. `replayed`: it was accepted by an earlier request with the same key. */
+/** `replayed`: accepted by an earlier request with the same key. */
 export interface Sent {
   readonly row: MessageRow
   readonly replayed: boolean
 }
 
-/** An Idempotency-Key and the operation it belongs to. */
 export interface RequestKey {
   /** Method and path, with its ids. */
   readonly operation: string
@@ -56,32 +55,38 @@ export interface RequestKey {
   readonly fingerprint: string
 }
 
-/** `POST /v1/messages`. Throws the Problem that refuses the message, which is stored under the key (behaviour: idempotency 3). */
+/**
+ * `POST /v1/messages`. Throws the Problem that refuses the message, which is stored under the key (behaviour:
+ * idempotency 3).
+ */
 export async function sendMessage(
   deps: SendingDeps,
   caller: Caller,
   body: unknown,
   key: string | undefined,
 ): Promise<Sent> {
-  const asked =
+  const requestKey =
     key === undefined ? undefined : { operation: 'POST /v1/messages', key, fingerprint: canonicalFingerprint(body) }
-  return await sendMade(deps, caller, asked, () => Promise.resolve(body))
+  return await sendMade(deps, caller, requestKey, () => Promise.resolve(body))
 }
 
-/** Sends the body that `make` resolves to on behalf of another operation. A known key answers with the message of the first request. */
+/**
+ * Sends the body that `make` resolves to for another operation. A known key answers with the message of the first
+ * request.
+ */
 export async function sendMade(
   deps: SendingDeps,
   caller: Caller,
-  asked: RequestKey | undefined,
+  requestKey: RequestKey | undefined,
   make: () => Promise<unknown>,
 ): Promise<Sent> {
-  if (asked === undefined) {
+  if (requestKey === undefined) {
     const sent = await sendOne(deps, caller, await make(), undefined)
     if (sent instanceof Problem) throw sent
     if (sent === 'known') throw new Error('a message without a key was answered as known')
     return sent
   }
-  const request = keyedRequest(caller, asked.operation, asked.key, asked.fingerprint)
+  const request = keyedRequest(caller, requestKey.operation, requestKey.key, requestKey.fingerprint)
   return await deps.keys.run({
     request,
     attempt: async () => await sendOne(deps, caller, await make(), request),
@@ -118,13 +123,12 @@ export async function checkMessage(deps: EligibilityDeps, tenant: Tenant, writte
 }
 
 /**
- * The common part of submissions made by requests. `valueFrom` builds the response that the key of a batch stores; the
- * key of a single message stores its id.
+ * The common part of submissions made by requests. `valueFrom` builds the response that the key of a batch stores.
  */
 export function ofRequest(
   caller: Caller,
   request: KeyedRequest | undefined,
-  valueFrom?: Alongside['valueFrom'],
+  valueFrom?: ProducerData['valueFrom'],
 ): Omit<Submission, 'items'> {
   const origin =
     caller.user_id === null
@@ -133,8 +137,8 @@ export function ofRequest(
   const submission = { origin, traffic: 'interactive', trace: caller.trace } as const
   if (request === undefined) return submission
   const { operation, key, fingerprint } = request
-  const alongside = { kind: 'request', values: { operation, idempotency_key: key, fingerprint } }
-  return { ...submission, alongside: valueFrom === undefined ? alongside : { ...alongside, valueFrom } }
+  const producer = { kind: 'request', values: { operation, idempotency_key: key, fingerprint } }
+  return { ...submission, producer: valueFrom === undefined ? producer : { ...producer, valueFrom } }
 }
 
 async function replayed({ platform }: SendingDeps, caller: Caller, row: KeyRow): Promise<Sent> {
@@ -155,20 +159,25 @@ async function replayed({ platform }: SendingDeps, caller: Caller, row: KeyRow):
 /** A keyed request whose answer is an `A`. */
 export interface KeyedWork<A> {
   readonly request: KeyedRequest
-  /** Resolves to a Problem that was stored under the key, or to `known` where the key was used before. Throws refusals from before the submission. */
+  /**
+   * Resolves to a Problem that was stored under the key, or to `known`. Throws refusals from before the submission.
+   */
   attempt(): Promise<A | Problem | 'known'>
-  /** Resolves to the answer of the first request, or throws its refusal. The row is complete and belongs to the same request. */
+  /** Resolves to the answer of the first request, or throws its refusal. */
   replay(row: KeyRow): Promise<A>
 }
 
 export interface RequestKeys {
-  /** Runs keyed work. Refuses a second request with the same key while the first one runs, stores refusals, replays known keys. */
+  /** Refuses a second request with the same key while the first one runs, stores refusals, replays known keys. */
   run<A>(work: KeyedWork<A>): Promise<A>
-  /** Stores the answer of a request that submits nothing. False where another process stored an answer first: that one counts. */
-  keep(request: KeyedRequest, answer: KeptAnswer): Promise<boolean>
+  /**
+   * Stores the answer of a request that submits nothing. False where another process stored an answer first, which
+   * counts.
+   */
+  keep(request: KeyedRequest, answer: StoredAnswer): Promise<boolean>
 }
 
-export interface KeptAnswer {
+export interface StoredAnswer {
   readonly status: number
   readonly response: object
 }
@@ -176,7 +185,7 @@ export interface KeptAnswer {
 const keep = (
   { pool, clock, retention_clock }: Platform,
   request: KeyedRequest,
-  answer: KeptAnswer,
+  answer: StoredAnswer,
 ): Promise<boolean> => keepReply(pool, request, answer, clock.now(), retention_clock.now())
 
 export function requestKeys(platform: Platform): RequestKeys {
@@ -197,7 +206,7 @@ async function firstOrKnown<A>(platform: Platform, work: KeyedWork<A>): Promise<
   return answer
 }
 
-/** Stores a refusal and throws it. A known key decides first, because it takes precedence over the shape of the body. */
+/** Stores a refusal and throws it. A known key takes precedence over the shape of the body. */
 async function refusedBefore(platform: Platform, request: KeyedRequest, error: unknown): Promise<'known'> {
   if (!(error instanceof Problem)) throw error
   if ((await knownKey(platform, request)) !== null) return 'known'

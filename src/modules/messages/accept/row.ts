@@ -6,7 +6,6 @@ import { type Priority, ranks } from '../../../api/resources/message.ts'
 import type { MessageRow } from '../message.ts'
 import type { Tenant } from '../../../api/caller.ts'
 
-/** One message of a batch. */
 export interface AcceptRow {
   readonly n: number
   readonly id: string
@@ -42,15 +41,15 @@ export interface AcceptRow {
   readonly suppression: string
   readonly windowed: boolean
   /** Values of the producer's columns. */
-  readonly alongside: Readonly<Record<string, string>>
-  /** The database refuses the row on its own. */
+  readonly producer_values: Readonly<Record<string, string>>
+  /** The database rejects the row on its own. */
   poisoned: boolean
 }
 
-/** Where accepted messages go next: into memory where this process dispatches their channel, else to the table alone. */
-export interface Handoff {
-  /** True when this process queues the message in memory; its job is then written as claimed until `lease_until`. */
-  takes(message: CheckedMessage): boolean
+/** Queues accepted messages in memory where this process dispatches their channel. */
+export interface MemoryQueue {
+  /** True when this process queues the message in memory; its job is then written as claimed. */
+  accepts(message: CheckedMessage): boolean
   readonly process_id: string
   readonly lease_ms: number
   offer(rows: readonly MessageRow[], lease_until_ms: number): void
@@ -78,7 +77,7 @@ export const momentAt = (at_ms: number, lease_ms: number, aged_ms = at_ms): Mome
 export interface RowMaker {
   readonly ids: IdMaker
   readonly entryId: () => string
-  readonly handoff: Handoff
+  readonly memoryQueue: MemoryQueue
   readonly tracing: Pick<Tracing, 'remember'>
 }
 
@@ -86,20 +85,19 @@ export interface RowSource {
   readonly message: CheckedMessage
   readonly origin: { readonly type: MessageRow['origin_type']; readonly id: string | null }
   readonly submission_key: string | undefined
-  readonly alongside: Readonly<Record<string, string>> | undefined
+  readonly producer_values: Readonly<Record<string, string>> | undefined
 }
 
 const nothing = {}
 
-/** The row of an item. Queued in memory, and written as claimed, where this process dispatches its channel. */
 export function rowOf(
-  { ids, entryId, handoff }: Omit<RowMaker, 'tracing'>,
-  { message, origin, submission_key, alongside }: RowSource,
+  { ids, entryId, memoryQueue }: Omit<RowMaker, 'tracing'>,
+  { message, origin, submission_key, producer_values }: RowSource,
   n: number,
   moment: Moment,
 ): AcceptRow {
   const due_ms = message.send_at === null ? moment.at_ms : Math.max(moment.at_ms, Date.parse(message.send_at))
-  const inMemory = due_ms === moment.at_ms && handoff.takes(message)
+  const inMemory = due_ms === moment.at_ms && memoryQueue.accepts(message)
   return {
     n,
     id: ids('msg'),
@@ -127,12 +125,12 @@ export function rowOf(
     expires_at: message.expires_in_seconds === null ? null : isoTime(due_ms + message.expires_in_seconds * 1000),
     queue: `${message.account_id}:${message.channel_id}`,
     next_run_at: isoTime(inMemory ? moment.lease_until_ms : due_ms),
-    process_id: inMemory ? handoff.process_id : null,
+    process_id: inMemory ? memoryQueue.process_id : null,
     kind: message.kind,
     address: message.address,
     suppression: message.suppression,
     windowed: message.windowed,
-    alongside: alongside ?? nothing,
+    producer_values: producer_values ?? nothing,
     poisoned: false,
   }
 }
@@ -185,7 +183,7 @@ export function messageOf(row: AcceptRow, paid: Paid, at: string): MessageRow {
   }
 }
 
-/** A message that may be submitted. Its id and times are set when its batch is committed. */
+/** A message that may be submitted. Its id and times are set at the commit. */
 export interface CheckedMessage {
   account_id: Tenant['account_id']
   mode: Tenant['mode']

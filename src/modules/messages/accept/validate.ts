@@ -1,4 +1,4 @@
-/** The checks of a message that need no database: its shape, its content for the channel, its recipient (behaviour: messages 3). Pure. */
+/** Checks of a message that need no database: shape, content for the channel, recipient (behaviour: messages 3). */
 import { validateContent } from '../../../api/content/validate.ts'
 import type { Detail } from '../../../api/errors.ts'
 import { limits } from '../../../api/limits.ts'
@@ -30,7 +30,7 @@ const e164 = /^\+[1-9]\d{6,14}$/
 const zeroPadded = /^-?0\d+$/
 const businessScopedId = /^[A-Z]{2}\.[A-Za-z0-9.]{1,128}$/
 
-/** Checks the shape of a body at the time `now_ms`. Throws `parameter_invalid` with all its failures. */
+/** Throws `parameter_invalid` with all failures. */
 export function parseMessage(written: unknown, now_ms: number): MessageRequest {
   if (written instanceof UnfitItem) throw Problem.invalid(written.details)
   if (written === null || typeof written !== 'object' || Array.isArray(written)) {
@@ -67,7 +67,7 @@ function sendAtFailures(send_at: string, now_ms: number): Detail[] {
   return [{ param: 'send_at', code: 'invalid_value', message: '`send_at` may lie at most 35 days ahead.' }]
 }
 
-/** What is wrong with content and recipient for this channel. Throws `unsupported_message_type` where the channel cannot send the type. */
+/** Failures of content and recipient for this channel. Throws `unsupported_message_type`. */
 export function validateForChannel(channel: ChannelRow, request: MessageRequest): Detail[] {
   const { type, to } = request
   if (!channel.capabilities.includes(type)) throw unsupported(channel, type)
@@ -85,7 +85,7 @@ function unsupported({ id, capabilities }: ChannelRow, type: string): Problem {
   )
 }
 
-/** What is wrong with a recipient on a channel of this type (behaviour: messages 4). */
+/** Failures of a recipient on a channel of this type (behaviour: messages 4). */
 export function recipientFailures(channel_type: string, to: string, param = 'to'): Detail[] {
   if (channel_type === 'telegram' && zeroPadded.test(to)) {
     // Telegram may read it as the chat without the zeros, which would bypass that chat's opt-out

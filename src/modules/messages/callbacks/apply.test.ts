@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testProjection } from '../../../../test/support/projection.ts'
 import { startWorld } from '../../../../test/support/world.ts'
-import { storeReports } from './repository.ts'
+import { insertCallbackItems } from './repository.ts'
 
 test('what is sent in answer to an inbound message is on its way at once', async (t) => {
   const world = await startWorld(t, { projections: [testProjection('test', ['inbound']).projection] })
@@ -19,7 +19,7 @@ test('what is sent in answer to an inbound message is on its way at once', async
   const { id } = (await shop.api.post('/v1/channels', channel)).body
   const at = world.clock.iso()
   const content = { body: 'STOP' }
-  const report = {
+  const item = {
     kind: 'inbound',
     from: '+4915112345601',
     profile_name: null,
@@ -28,14 +28,14 @@ test('what is sent in answer to an inbound message is on its way at once', async
     reply_to: null,
     provider_id: 'p1',
   } as const
-  await storeReports(world.pool, [
+  await insertCallbackItems(world.pool, [
     {
       id: world.platform.ids('req'),
       account_id: shop.id,
       mode: 'live',
       channel_id: id,
       provider_id: null,
-      report,
+      item,
       next_run_at: at,
       created_at: at,
     },

@@ -1,6 +1,6 @@
 /**
- * The worker `reports`: applies callback items in batches and in any order. A receipt that arrives before our own
- * record of its message is stored and applied later.
+ * The worker `reports`: applies callback items in batches, in any order. Receipts of messages that are not known yet
+ * are applied later.
  */
 import { tenantOf } from '../../../api/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
@@ -16,58 +16,57 @@ import { partsWorker } from '../inbound/parts.ts'
 import type { MessageRow } from '../message.ts'
 import { type ReceiptWrite, writeReceipts } from '../transitions-repository.ts'
 import { applyTransitions, stepOf, type TransitionDeps, type TransitionRequest, writeOf } from '../transitions.ts'
-import { keepReferences, referenceKey } from '../references-repository.ts'
+import { saveReferences, referenceKey } from '../references-repository.ts'
 import { isOfAnother, referencesOf } from './matching.ts'
 import {
   findNamed,
-  listDueOfOthers,
-  listDueReports,
+  listDueOfOtherChannels,
+  listDueItems,
   listOvertaking,
   lockMessages,
-  type NamedReport,
-  postponeReports,
-  removeReports,
-  removeUnlocked,
-  type ReportRow,
-  takeDueReports,
-  takeReport,
-  takeReports,
+  type NamedItem,
+  postponeItems,
+  deleteItems,
+  deleteUnlocked,
+  type CallbackItemRow,
+  lockDueItems,
+  lockItem,
+  lockItems,
 } from './repository.ts'
-import { isPart, requestOf, requestsOfParts, settleParts } from './parts.ts'
-import { applySaid } from './inbound.ts'
+import { isPart, requestOf, requestsOfParts, acceptNamedParts } from './parts.ts'
+import { applyInboundItems } from './inbound.ts'
 
-export interface ReportDeps extends TransitionDeps, InboundDeps {
+export interface CallbackItemDeps extends TransitionDeps, InboundDeps {
   readonly channels: ChannelService
   readonly providerIds: ProviderIdCache
 }
 
 const batchMax = 500
-/** A receipt whose message never appears is kept for this long. */
+/** A receipt whose message never appears is deleted after this time. */
 const keepMs = 7 * 24 * 3600_000
 const waitFirstMs = 200
 const waitMaxMs = 3600_000
-/** The longest wait between look-ups of an unknown message, about 25 look-ups in all. */
+/** The longest wait between look-ups of an unknown message; about 25 look-ups in all. */
 const waitUnknownMaxMs = 24 * 3600_000
-/** When one channel fills a whole batch, this many items of each other channel are applied as well. */
+/** Items of each other channel that are applied when one channel fills a batch. */
 const shareOfOthers = 20
 
-/** The effects of a batch: how many items were read, the messages they changed, and what follows. */
 interface Applied {
-  readonly reports: number
+  readonly items: number
   readonly changed: readonly MessageRow[]
-  /** Answers to inbound messages that are to be sent. */
+  /** Automatic replies to send. */
   readonly replies: StoredInbound['replies']
   /** Files to copy now. */
   readonly files: number
-  /** Messages whose remaining parts are due, because receipts proved which parts were accepted. */
+  /** Messages whose remaining parts are due, because receipts proved the others. */
   readonly raised: number
 }
-const nothing: Applied = { reports: 0, changed: [], replies: [], files: 0, raised: 0 }
+const nothing: Applied = { items: 0, changed: [], replies: [], files: 0, raised: 0 }
 
-/** The worker that applies callback items, and the one that ends waiting for parts of inbound texts. */
-export const reportWorkers = (deps: ReportDeps): Worker[] => [reportsWorker(deps), partsWorker(deps)]
+/** The workers for callback items and for incomplete inbound texts. */
+export const callbackWorkers = (deps: CallbackItemDeps): Worker[] => [itemsWorker(deps), partsWorker(deps)]
 
-function reportsWorker(deps: ReportDeps): Worker {
+function itemsWorker(deps: CallbackItemDeps): Worker {
   const { platform } = deps
   let after = ''
   return {
@@ -75,37 +74,37 @@ function reportsWorker(deps: ReportDeps): Worker {
     idle_ms: 1000,
     async tick() {
       const now = platform.clock.now()
-      const first = await listDueReports(platform.pool, isoTime(now), batchMax)
+      const first = await listDueItems(platform.pool, isoTime(now), batchMax)
       const others = await behind(deps, first, { now, after })
       after = others.last
-      const due = [...first, ...others.reports]
+      const due = [...first, ...others.items]
       const quick = await applyQuickly(deps, due, isoTime(now)).catch((error: unknown) => {
         platform.log.warn({ err: error }, 'receipts could not be applied the quick way; they are applied under locks')
         return nothing
       })
-      const rest = quick.reports === due.length ? nothing : await applyRest(deps, now, others.reports)
-      if (quick.reports + rest.reports > 0) platform.notify('fan-out')
+      const rest = quick.items === due.length ? nothing : await applyRest(deps, now, others.items)
+      if (quick.items + rest.items > 0) platform.notify('fan-out')
       if (rest.replies.length + rest.raised > 0) platform.notify('dispatch')
       if (rest.files > 0) platform.notify('media')
       deps.projections.wake([...quick.changed, ...rest.changed, ...rest.replies])
-      return quick.reports + rest.reports
+      return quick.items + rest.items
     },
   }
 }
 
-/** The first items of other channels, when one channel fills the batch, so that they need not wait for it. */
+/** The first items of other channels, when one channel fills the batch. */
 async function behind(
-  { platform }: ReportDeps,
-  first: readonly ReportRow[],
+  { platform }: CallbackItemDeps,
+  first: readonly CallbackItemRow[],
   { now, after }: { readonly now: number; readonly after: string },
-): Promise<{ readonly reports: readonly ReportRow[]; readonly last: string }> {
-  if (first.length < batchMax) return { reports: [], last: '' }
+): Promise<{ readonly items: readonly CallbackItemRow[]; readonly last: string }> {
+  if (first.length < batchMax) return { items: [], last: '' }
   const channel_ids = [...new Set(first.map(({ channel_id }) => channel_id))]
-  return await listDueOfOthers(platform.pool, isoTime(now), { channel_ids, after, each_max: shareOfOthers })
+  return await listDueOfOtherChannels(platform.pool, isoTime(now), { channel_ids, after, each_max: shareOfOthers })
 }
 
-/** Applies due items together. If that fails, applies each alone: the one that cannot be applied is retried, less and less often. */
-async function applyRest(deps: ReportDeps, now: number, others: readonly ReportRow[]): Promise<Applied> {
+/** Applies due items together. If that fails, applies each alone and retries those that fail less and less often. */
+async function applyRest(deps: CallbackItemDeps, now: number, others: readonly CallbackItemRow[]): Promise<Applied> {
   const { pool, log } = deps.platform
   try {
     return await applyDue(deps, now, others)
@@ -113,43 +112,41 @@ async function applyRest(deps: ReportDeps, now: number, others: readonly ReportR
     log.warn({ err: error }, 'reports of providers could not be applied together; they are applied one by one')
   }
   const due = [
-    ...new Map(
-      [...(await listDueReports(pool, isoTime(now), batchMax)), ...others].map((row) => [row.id, row]),
-    ).values(),
+    ...new Map([...(await listDueItems(pool, isoTime(now), batchMax)), ...others].map((row) => [row.id, row])).values(),
   ]
   const changed: MessageRow[] = []
   const replies: Applied['replies'][number][] = []
   let [files, raised] = [0, 0]
   for (const row of due) {
     try {
-      const applied = await transact(pool, async (tx) => await applyInTurn(deps, tx, await takeReport(tx, row), now))
+      const applied = await transact(pool, async (tx) => await applyInTurn(deps, tx, await lockItem(tx, row), now))
       changed.push(...applied.changed)
       replies.push(...applied.replies)
       files += applied.files
       raised += applied.raised
     } catch (error) {
       log.error(
-        { err: error, report_id: row.id, channel_id: row.channel_id },
-        'a report of a provider could not be applied; it is tried again later',
+        { err: error, item_id: row.id, channel_id: row.channel_id },
+        'a item of a provider could not be applied; it is tried again later',
       )
       await transact(pool, async (tx) => {
-        const rows = await takeReport(tx, row)
+        const rows = await lockItem(tx, row)
         if (mayWait(deps.platform, row)) await postpone(tx, rows, now)
-        else await removeReports(tx, rows)
+        else await deleteItems(tx, rows)
       })
     }
   }
-  return { reports: due.length, changed, replies, files, raised }
+  return { items: due.length, changed, replies, files, raised }
 }
 
 /** Due items and these of other channels, under locks, in one transaction. */
-const applyDue = async (deps: ReportDeps, now: number, others: readonly ReportRow[]): Promise<Applied> =>
+const applyDue = async (deps: CallbackItemDeps, now: number, others: readonly CallbackItemRow[]): Promise<Applied> =>
   await transact(deps.platform.pool, async (tx) => {
-    const first = await takeDueReports(tx, isoTime(now), batchMax)
+    const first = await lockDueItems(tx, isoTime(now), batchMax)
     const taken = new Set(first.map(({ id }) => id))
     const rows = [
       ...first,
-      ...(await takeReports(
+      ...(await lockItems(
         tx,
         others.filter(({ id }) => !taken.has(id)),
       )),
@@ -157,8 +154,13 @@ const applyDue = async (deps: ReportDeps, now: number, others: readonly ReportRo
     return await applyInTurn(deps, tx, rows, now)
   })
 
-/** Skips items that must wait for an earlier one of the same message or recipient, which another process has or which could not be applied. */
-async function applyInTurn(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], now: number): Promise<Applied> {
+/** Skips items that must wait for an earlier one of the same message or recipient. */
+async function applyInTurn(
+  deps: CallbackItemDeps,
+  tx: Db,
+  rows: readonly CallbackItemRow[],
+  now: number,
+): Promise<Applied> {
   const overtaking = await listOvertaking(tx, rows, isoTime(now))
   return await applyRows(
     deps,
@@ -168,56 +170,61 @@ async function applyInTurn(deps: ReportDeps, tx: Db, rows: readonly ReportRow[],
   )
 }
 
-async function applyRows(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], now: number): Promise<Applied> {
+async function applyRows(
+  deps: CallbackItemDeps,
+  tx: Db,
+  rows: readonly CallbackItemRow[],
+  now: number,
+): Promise<Applied> {
   if (rows.length === 0) return nothing
-  const receipts = rows.filter((row) => row.report.kind === 'delivery_receipt')
+  const receipts = rows.filter((row) => row.item.kind === 'delivery_receipt')
   const { late, changed, raised } = await applyReceipts(deps, tx, receipts, isoTime(now))
-  const { replies, files } = await applySaid(
+  const { replies, files } = await applyInboundItems(
     deps,
     tx,
-    rows.filter(({ report }) => report.kind === 'inbound' || report.kind === 'preference'),
+    rows.filter(({ item }) => item.kind === 'inbound' || item.kind === 'preference'),
   )
-  await applyLinks(
+  await applyConnectionStatuses(
     deps,
     tx,
-    rows.filter((row) => row.report.kind === 'connection_status'),
+    rows.filter((row) => row.item.kind === 'connection_status'),
   )
   await applyTemplates(
     deps,
     tx,
-    rows.filter((row) => row.report.kind === 'templates'),
+    rows.filter((row) => row.item.kind === 'templates'),
   )
   const postponed = late.filter((row) => mayWait(deps.platform, row))
   await postpone(tx, postponed, now, waitUnknownMaxMs)
-  const kept = new Set(postponed.map(({ id }) => id))
-  await removeReports(
+  const waiting = new Set(postponed.map(({ id }) => id))
+  await deleteItems(
     tx,
-    rows.filter(({ id }) => !kept.has(id)),
+    rows.filter(({ id }) => !waiting.has(id)),
   )
-  return { reports: rows.length, changed, replies, files, raised }
+  return { items: rows.length, changed, replies, files, raised }
 }
 
-const mayWait = ({ retention_clock }: Pick<Platform, 'retention_clock'>, { created_at }: ReportRow): boolean =>
+const mayWait = ({ retention_clock }: Pick<Platform, 'retention_clock'>, { created_at }: CallbackItemRow): boolean =>
   !retention_clock.isPast(Date.parse(created_at) + keepMs, created_at)
 
 /**
- * Applies receipts of messages that this process remembers and that are one step with one event. Receipts that change
- * nothing are removed at once, because a message never returns to a status in which they would.
+ * Applies receipts of remembered messages that are one step with one event. Receipts that change nothing are deleted:
+ * a message never returns to an earlier status.
  */
-async function applyQuickly(deps: ReportDeps, due: readonly ReportRow[], at: string): Promise<Applied> {
+async function applyQuickly(deps: CallbackItemDeps, due: readonly CallbackItemRow[], at: string): Promise<Applied> {
   // failures are applied under locks, and later receipts must not overtake them
   const failing = new Set(
-    due.flatMap(({ provider_id, report }) =>
-      report.kind === 'delivery_receipt' && report.transition === 'fail' ? [provider_id] : [],
+    due.flatMap(({ provider_id, item }) =>
+      item.kind === 'delivery_receipt' && item.transition === 'fail' ? [provider_id] : [],
     ),
   )
   const rows = new Map<string, MessageRow>()
-  const idle: ReportRow[] = []
+  const idle: CallbackItemRow[] = []
   const receipts = due.flatMap((row): ReceiptWrite[] => {
-    const { id, place, channel_id, provider_id, report } = row
+    const { id, place, channel_id, provider_id, item } = row
     const request =
-      report.kind === 'delivery_receipt' && !failing.has(provider_id)
-        ? rememberedRequest(deps, { channel_id, provider_id, report }, at)
+      item.kind === 'delivery_receipt' && !failing.has(provider_id)
+        ? rememberedRequest(deps, { channel_id, provider_id, item }, at)
         : undefined
     if (request === undefined) return []
     const step = stepOf(request.row, [request])
@@ -228,12 +235,12 @@ async function applyQuickly(deps: ReportDeps, due: readonly ReportRow[], at: str
     }
     if (step?.emitted.length !== 1) return []
     rows.set(step.after.id, step.after)
-    return [{ ...writeOf(deps.platform, step), report_id: id, place }]
+    return [{ ...writeOf(deps.platform, step), item_id: id, place }]
   })
   const written = await writeReceipts(deps.platform.pool, deps.projections, receipts)
-  const removed = await removeUnlocked(deps.platform.pool, idle)
+  const removed = await deleteUnlocked(deps.platform.pool, idle)
   return {
-    reports: written.size + removed,
+    items: written.size + removed,
     changed: [...written].map((id) => rows.get(id)!),
     replies: [],
     files: 0,
@@ -241,13 +248,16 @@ async function applyQuickly(deps: ReportDeps, due: readonly ReportRow[], at: str
   }
 }
 
-/** Applies receipts. Resolves to those whose message is unknown so far, the changed messages, and how many messages have remaining parts due. */
+/**
+ * Resolves to receipts of unknown messages (`late`), changed messages, and the number of messages with remaining
+ * parts due.
+ */
 async function applyReceipts(
-  deps: ReportDeps,
+  deps: CallbackItemDeps,
   tx: Db,
-  rows: readonly ReportRow[],
+  rows: readonly CallbackItemRow[],
   at: string,
-): Promise<{ late: readonly ReportRow[]; changed: readonly MessageRow[]; raised: number }> {
+): Promise<{ late: readonly CallbackItemRow[]; changed: readonly MessageRow[]; raised: number }> {
   if (rows.length === 0) return { late: [], changed: [], raised: 0 }
   const soon: TransitionRequest[] = []
   const others = rows.filter((row) => {
@@ -258,19 +268,19 @@ async function applyReceipts(
   const references = await referencesOf(deps, tx, others)
   const known = others.flatMap((row) => {
     const reference = references.get(row.id)
-    return reference === undefined ? [] : [{ reference, receipt: row.report as DeliveryReceipt }]
+    return reference === undefined ? [] : [{ reference, receipt: row.item as DeliveryReceipt }]
   })
   const unknown = others.filter(({ id }) => !references.has(id))
   const found = await findNamed(tx, unknown.flatMap(namedOf))
   const namedParts = found.flatMap((one) => (one.part === undefined ? [] : [{ ...one, part: one.part }]))
   const knownParts = known.filter(({ reference }) => reference.parts > 1)
-  // messages with several parts are judged under locks: another receipt or a send attempt may change them now
+  // messages with several parts are judged under locks: another receipt or an attempt may change them now
   if (namedParts.length + knownParts.length > 0)
     await lockMessages(tx, [...soon, ...known.map(({ reference }) => reference), ...found])
   const whole = known
     .filter(({ reference }) => reference.parts === 1)
     .map(({ reference, receipt }) => requestOf(reference, receipt, receipt.transition, at))
-  const proved = await settleParts(tx, namedParts, at)
+  const proved = await acceptNamedParts(tx, namedParts, at)
   const parts = await requestsOfParts(tx, knownParts, at)
   const named = found.filter(({ part }) => part === undefined)
   const changed = await applyTransitions(deps, tx, [
@@ -280,17 +290,17 @@ async function applyReceipts(
     ...parts,
     ...named.map((one) => requestOfNamed(one, at)),
   ])
-  const settled = await settleNamed(tx, named, at)
+  const accepted = await acceptNamed(tx, named, at)
   return {
-    late: unknown.filter(({ id }) => !settled.has(id) && !proved.ids.has(id)),
+    late: unknown.filter(({ id }) => !accepted.has(id) && !proved.ids.has(id)),
     changed: [...changed.values()],
     raised: proved.raised,
   }
 }
 
-/** A receipt with our own message id: its send attempt has no answer, or none that is written yet. */
-const namedOf = (row: ReportRow): (NamedReport & { receipt: DeliveryReceipt; part: DeliveryReceipt['part'] })[] => {
-  const receipt = row.report as DeliveryReceipt
+/** A receipt with our message id, whose attempt has no answer or none that is written. */
+const namedOf = (row: CallbackItemRow): (NamedItem & { receipt: DeliveryReceipt; part: DeliveryReceipt['part'] })[] => {
+  const receipt = row.item as DeliveryReceipt
   const { message_id, provider_id, part } = receipt
   return typeof message_id === 'string' && message_id !== '' && provider_id !== '' && isPart(part)
     ? [{ ...row, provider_id, message_id, receipt, part }]
@@ -298,47 +308,50 @@ const namedOf = (row: ReportRow): (NamedReport & { receipt: DeliveryReceipt; par
 }
 
 /** A failed attempt does not fail a message that the provider accepted in another one. */
-const requestOfNamed = (named: NamedReport & { receipt: DeliveryReceipt }, at: string): TransitionRequest =>
+const requestOfNamed = (named: NamedItem & { receipt: DeliveryReceipt }, at: string): TransitionRequest =>
   requestOf(named, named.receipt, named.receipt.transition === 'fail' ? 'refuse' : named.receipt.transition, at)
 
 /**
- * Stores the provider's ids of messages that receipts named, and ends their jobs, because the provider has them.
- * Resolves to the ids of the items that are done; the others are applied soon, by the reference that was written
- * meanwhile.
+ * Stores the provider ids of messages named by receipts and ends their jobs. Resolves to the items that are done; the
+ * others are applied soon, by the reference that was written meanwhile.
  */
-async function settleNamed(tx: Db, named: readonly NamedReport[], at: string): Promise<Set<string>> {
-  const kept = await keepReferences(
+async function acceptNamed(tx: Db, named: readonly NamedItem[], at: string): Promise<Set<string>> {
+  const kept = await saveReferences(
     tx,
     named.map((one) => ({ ...one, part: 0, parts: 1, created_at: at })),
   )
-  const settled = named.filter((one) => kept.has(referenceKey(one)))
+  const accepted = named.filter((one) => kept.has(referenceKey(one)))
   await endJobs(
     tx,
-    settled.map(({ message_id }) => message_id),
+    accepted.map(({ message_id }) => message_id),
   )
-  return new Set(settled.map(({ id }) => id))
+  return new Set(accepted.map(({ id }) => id))
 }
 
-/** The transition that a receipt requests of a message that this process remembers. Once per message. */
+/** The transition for a remembered message. Once per message. */
 function rememberedRequest(
-  deps: ReportDeps,
-  { channel_id, provider_id, report }: Pick<ReportRow, 'channel_id' | 'provider_id' | 'report'>,
+  deps: CallbackItemDeps,
+  { channel_id, provider_id, item }: Pick<CallbackItemRow, 'channel_id' | 'provider_id' | 'item'>,
   at: string,
 ): (TransitionRequest & { readonly row: MessageRow }) | undefined {
-  const receipt = report as DeliveryReceipt
+  const receipt = item as DeliveryReceipt
   const row = deps.providerIds.find(channel_id, provider_id ?? '')
   if (row === undefined || isOfAnother(receipt, row.to)) return undefined
   deps.providerIds.take(channel_id, provider_id ?? '')
   return { ...requestOf({ ...tenantOf(row), message_id: row.id }, receipt, receipt.transition, at), row }
 }
 
-/** The last report of each channel counts. */
-async function applyLinks({ channels, platform }: ReportDeps, tx: Db, rows: readonly ReportRow[]): Promise<void> {
+/** The last item of each channel counts. */
+async function applyConnectionStatuses(
+  { channels, platform }: CallbackItemDeps,
+  tx: Db,
+  rows: readonly CallbackItemRow[],
+): Promise<void> {
   const latest = new Map(rows.map((row) => [row.channel_id, row]))
-  for (const { account_id, mode, channel_id, report } of latest.values()) {
+  for (const { account_id, mode, channel_id, item } of latest.values()) {
     const channel = await channels.findIn(tx, { account_id, mode }, channel_id)
     if (channel === null) continue
-    const { connected, message } = report as ConnectionStatus
+    const { connected, message } = item as ConnectionStatus
     platform.log.warn(
       { channel_id, connected, provider: channel.provider },
       `the provider told of the link: ${message}`,
@@ -347,7 +360,7 @@ async function applyLinks({ channels, platform }: ReportDeps, tx: Db, rows: read
   }
 }
 
-async function applyTemplates({ channels }: ReportDeps, tx: Db, rows: readonly ReportRow[]): Promise<void> {
+async function applyTemplates({ channels }: CallbackItemDeps, tx: Db, rows: readonly CallbackItemRow[]): Promise<void> {
   for (const { account_id, mode, channel_id } of new Map(rows.map((row) => [row.channel_id, row])).values()) {
     const channel = await channels.findIn(tx, { account_id, mode }, channel_id)
     if (channel !== null) await channels.templatesChanged(tx, channel)
@@ -355,22 +368,22 @@ async function applyTemplates({ channels }: ReportDeps, tx: Db, rows: readonly R
 }
 
 /**
- * When an item of a recipient cannot be applied, later items wait for this many immediate retries; otherwise the
- * earlier item would undo them (behaviour: consent 4.5).
+ * While an item of a recipient fails, later items wait for this many immediate retries; the earlier item would undo
+ * them otherwise (behaviour: consent 4.5).
  */
 const triesInPlace = 5
-const keepsPlace = ({ report, attempts }: ReportRow): boolean =>
-  (report?.kind === 'inbound' || report?.kind === 'preference') && attempts < triesInPlace
+const keepsPlace = ({ item, attempts }: CallbackItemRow): boolean =>
+  (item?.kind === 'inbound' || item?.kind === 'preference') && attempts < triesInPlace
 
-/** Retries later and later, and once more when the item is abandoned: its message may become known, or the cause of the error may pass. */
-async function postpone(tx: Db, rows: readonly ReportRow[], now: number, max_ms = waitMaxMs): Promise<void> {
-  const dueAfter = ({ attempts, created_at }: ReportRow): number => {
+/** Retries later and later, and once more when the item is abandoned. */
+async function postpone(tx: Db, rows: readonly CallbackItemRow[], now: number, max_ms = waitMaxMs): Promise<void> {
+  const dueAfter = ({ attempts, created_at }: CallbackItemRow): number => {
     const due_ms = now + Math.min(waitFirstMs * 2 ** Math.min(attempts, 20), max_ms)
     const end_ms = Date.parse(created_at) + keepMs
     // an end in the past comes from a clock that jumped ahead
     return end_ms <= now ? due_ms : Math.max(now + waitFirstMs, Math.min(due_ms, end_ms))
   }
-  await postponeReports(
+  await postponeItems(
     tx,
     rows.map((row) => ({ place: row.place, next_run_at: keepsPlace(row) ? row.next_run_at : isoTime(dueAfter(row)) })),
   )

@@ -1,4 +1,4 @@
-/** Applies inbound messages and consent reports, in the order in which each recipient's items were reported. */
+/** Applies inbound messages and consent changes, in order for each recipient (behaviour: consent 4.5). */
 import { isoTime } from '../../../lib/clock.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { InboundMessage, MarketingPreference } from '../../../providers/provider.ts'
@@ -11,25 +11,24 @@ import {
   storeInbound,
   withTappedButton,
 } from '../inbound/inbound.ts'
-import { joinParts, type ToldInbound } from '../inbound/parts.ts'
+import { joinParts, type ReceivedInbound } from '../inbound/parts.ts'
 import { findMessageId } from '../references-repository.ts'
-import type { ReportRow } from './repository.ts'
+import type { CallbackItemRow } from './repository.ts'
 
-export interface SaidDeps extends InboundDeps {
+export interface InboundItemDeps extends InboundDeps {
   readonly channels: ChannelService
 }
 
-/** Applies items of recipients in their order (behaviour: consent 4.5). */
-export async function applySaid(
-  deps: SaidDeps,
+export async function applyInboundItems(
+  deps: InboundItemDeps,
   tx: Db,
-  rows: readonly ReportRow[],
+  rows: readonly CallbackItemRow[],
 ): Promise<Pick<StoredInbound, 'replies' | 'files'>> {
   const channelOf = eachChannelOnce(deps, tx)
   const replies: StoredInbound['replies'][number][] = []
   let files = 0
   for (const run of runsOf(rows)) {
-    if (run[0]!.report.kind === 'preference') {
+    if (run[0]!.item.kind === 'preference') {
       await applyPreferences(deps, tx, run, channelOf)
       continue
     }
@@ -40,10 +39,10 @@ export async function applySaid(
   return { replies, files }
 }
 
-type ChannelOf = (row: ReportRow) => Promise<ChannelRow | null>
+type ChannelOf = (row: CallbackItemRow) => Promise<ChannelRow | null>
 
-/** The channel of an item, read once per run; null where it was deleted. */
-function eachChannelOnce({ channels }: SaidDeps, tx: Db): ChannelOf {
+/** Null where the channel was deleted. */
+function eachChannelOnce({ channels }: InboundItemDeps, tx: Db): ChannelOf {
   const found = new Map<string, ChannelRow | null>()
   return async ({ account_id, mode, channel_id }) => {
     let channel = found.get(channel_id)
@@ -53,12 +52,15 @@ function eachChannelOnce({ channels }: SaidDeps, tx: Db): ChannelOf {
   }
 }
 
-/** The fewest runs of one kind that keep the order of each recipient: inbound messages at even positions, preferences at odd ones. */
-function runsOf(rows: readonly ReportRow[]): readonly (readonly ReportRow[])[] {
-  const runs: ReportRow[][] = []
+/**
+ * The fewest runs of one kind that keep the order of each recipient: inbound messages at even positions, preferences
+ * at odd ones.
+ */
+function runsOf(rows: readonly CallbackItemRow[]): readonly (readonly CallbackItemRow[])[] {
+  const runs: CallbackItemRow[][] = []
   const reached = new Map<string, number>()
   for (const row of rows) {
-    const { kind, from } = row.report as InboundMessage | MarketingPreference
+    const { kind, from } = row.item as InboundMessage | MarketingPreference
     const recipient = JSON.stringify([row.account_id, row.mode, from])
     const last = reached.get(recipient) ?? 0
     const place = last % 2 === (kind === 'preference' ? 1 : 0) ? last : last + 1
@@ -70,19 +72,19 @@ function runsOf(rows: readonly ReportRow[]): readonly (readonly ReportRow[])[] {
 }
 
 async function applyInbound(
-  deps: SaidDeps,
+  deps: InboundItemDeps,
   tx: Db,
-  rows: readonly ReportRow[],
+  rows: readonly CallbackItemRow[],
   channelOf: ChannelOf,
 ): Promise<StoredInbound> {
-  const told: ToldInbound[] = []
+  const received: ReceivedInbound[] = []
   for (const row of rows) {
-    const { account_id, mode, channel_id, report } = row
+    const { account_id, mode, channel_id, item } = row
     const channel = await findAddressee(deps, tx, row, await channelOf(row))
-    const said = report as InboundMessage
-    const { from, profile_name, type, provider_id, media, part } = said
+    const message = item as InboundMessage
+    const { from, profile_name, type, provider_id, media, part } = message
     if (channel === null) continue
-    const reply_to = said.reply_to === null ? null : await findMessageId(tx, row, channel_id, said.reply_to)
+    const reply_to = message.reply_to === null ? null : await findMessageId(tx, row, channel_id, message.reply_to)
     const inbound: NewInbound = {
       account_id,
       mode,
@@ -93,25 +95,25 @@ async function applyInbound(
       // a reaction names its message in the content
       content:
         type === 'reaction'
-          ? { ...(said.content as object), message_id: reply_to }
-          : await withTappedButton(tx, { account_id, mode }, said, reply_to),
+          ? { ...(message.content as object), message_id: reply_to }
+          : await withTappedButton(tx, { account_id, mode }, message, reply_to),
       provider_id,
       reply_to,
       media,
     }
-    told.push({ inbound, part })
+    received.push({ inbound, part })
   }
-  return await storeInbound(deps, tx, await joinParts(tx, told, deps.platform.clock.now()))
+  return await storeInbound(deps, tx, await joinParts(tx, received, deps.platform.clock.now()))
 }
 
-/** The channel that an inbound message is for. Null where the channel was deleted or the message is for a sender that is no channel. */
+/** Null where the channel was deleted or the message is for a sender that is no channel. */
 async function findAddressee(
-  { channels, platform }: SaidDeps,
+  { channels, platform }: InboundItemDeps,
   tx: Db,
-  { channel_id, report }: ReportRow,
+  { channel_id, item }: CallbackItemRow,
   channel: ChannelRow | null,
 ): Promise<ChannelRow | null> {
-  const { to } = report as InboundMessage
+  const { to } = item as InboundMessage
   if (channel === null || to === undefined) return channel
   const sibling = await channels.findSibling(tx, channel, to.identifiers)
   if (sibling !== null || to.otherwise === 'ours') return sibling ?? channel
@@ -122,25 +124,25 @@ async function findAddressee(
   return null
 }
 
-/** Marketing preferences: the latest of each recipient counts, in whatever order they are reported. */
+/** The latest preference of each recipient counts. */
 async function applyPreferences(
-  { contacts, platform }: SaidDeps,
+  { contacts, platform }: InboundItemDeps,
   tx: Db,
-  rows: readonly ReportRow[],
+  rows: readonly CallbackItemRow[],
   channelOf: ChannelOf,
 ): Promise<void> {
   // read now and not at the start of the run, after earlier items were applied
   const now = isoTime(platform.clock.now())
   const latest = new Map<string, ProviderConsent>()
   for (const row of rows) {
-    const { account_id, mode, channel_id, report } = row
+    const { account_id, mode, channel_id, item } = row
     const channel = await channelOf(row)
     if (channel === null) continue
-    const { from, marketing, everything, occurred_at: told_at } = report as MarketingPreference
+    const { from, marketing, everything, occurred_at: reported_at } = item as MarketingPreference
     const status = marketing === 'stop' ? 'opted_out' : 'opted_in'
     const alone = everything !== true
-    // a time in the future would make all reports until then too late
-    const occurred_at = told_at === undefined || told_at > now ? now : told_at
+    // a time in the future would make all items until then too late
+    const occurred_at = reported_at === undefined || reported_at > now ? now : reported_at
     const key = `${channel_id}|${alone}|${from}`
     if ((latest.get(key)?.occurred_at ?? '') > occurred_at) continue
     latest.set(key, {

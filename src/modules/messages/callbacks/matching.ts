@@ -1,32 +1,31 @@
-/**
- * Finds the messages that receipts refer to. A session may receive receipts of all channels of the same provider
- * account, so all of them are searched.
- */
+/** Finds the messages of receipts. A session may receive receipts of all channels of the same provider account. */
 import { areOfAnother } from '../../../lib/phone.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { DeliveryReceipt } from '../../../providers/provider.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
 import { findReferences, referenceKey, type Reference } from '../references-repository.ts'
-import { findRecipients, type ReportRow } from './repository.ts'
+import { findRecipients, type CallbackItemRow } from './repository.ts'
 
 interface FindingDeps {
   readonly channels: Pick<ChannelService, 'findIn' | 'listOfProviderAccount'>
 }
 
-/** Candidates for the message of a receipt, most likely first. `sibling`: the receipt's address names another channel of the account. */
+/**
+ * Candidates for the message of a receipt, most likely first. `sibling`: the receipt's address names another channel
+ * of the account.
+ */
 interface Names {
-  readonly row: ReportRow
+  readonly row: CallbackItemRow
   readonly sibling: boolean
-  readonly candidates: readonly Pick<ReportRow, 'channel_id' | 'provider_id'>[]
+  readonly candidates: readonly Pick<CallbackItemRow, 'channel_id' | 'provider_id'>[]
 }
 
 /**
- * After this many look-ups, about a minute, the message with this id on the reporting channel is accepted although the
- * receipt names another number.
+ * After this many look-ups, about a minute, a receipt that names another number is accepted for the message with its
+ * id.
  */
 const oddNumberAttempts = 9
 
-/** Whether a receipt names another recipient. */
 export const isOfAnother = ({ addresses }: Pick<DeliveryReceipt, 'addresses'>, recipient: string): boolean =>
   addresses !== undefined && areOfAnother(addresses, recipient)
 
@@ -34,7 +33,7 @@ export const isOfAnother = ({ addresses }: Pick<DeliveryReceipt, 'addresses'>, r
 export async function referencesOf(
   deps: FindingDeps,
   tx: Db,
-  rows: readonly ReportRow[],
+  rows: readonly CallbackItemRow[],
 ): Promise<Map<string, Reference>> {
   const channels = await channelsOf(deps, tx, rows)
   const names = rows.map((row) => namesOf(row, channels.get(row.channel_id) ?? []))
@@ -46,7 +45,7 @@ export async function referencesOf(
       )
     ).map((one) => [referenceKey(one), one]),
   )
-  const addressed = names.filter(({ row }) => (row.report as DeliveryReceipt).addresses !== undefined)
+  const addressed = names.filter(({ row }) => (row.item as DeliveryReceipt).addresses !== undefined)
   const recipients = await findRecipients(
     tx,
     addressed.flatMap(({ candidates }) => candidates.flatMap((one) => references.get(referenceKey(one)) ?? [])),
@@ -65,7 +64,7 @@ function chosen(
   found: readonly Reference[],
   recipients: ReadonlyMap<string, string>,
 ): Reference | undefined {
-  const receipt = row.report as DeliveryReceipt
+  const receipt = row.item as DeliveryReceipt
   const fitting = found.find(({ message_id }) => !isOfAnother(receipt, recipients.get(message_id) ?? ''))
   if (fitting !== undefined || sibling || row.attempts < oddNumberAttempts) return fitting
   return found.find((one) => referenceKey(one) === referenceKey(row))
@@ -75,25 +74,25 @@ function chosen(
 async function channelsOf(
   { channels }: FindingDeps,
   tx: Db,
-  rows: readonly ReportRow[],
+  rows: readonly CallbackItemRow[],
 ): Promise<Map<string, readonly ChannelRow[]>> {
-  const told = new Map(
+  const addressedRows = new Map(
     rows.flatMap((row) =>
-      (row.report as DeliveryReceipt).addresses === undefined ? [] : [[row.channel_id, row] as const],
+      (row.item as DeliveryReceipt).addresses === undefined ? [] : [[row.channel_id, row] as const],
     ),
   )
   const found = new Map<string, readonly ChannelRow[]>()
-  for (const [channel_id, { account_id, mode }] of told) {
+  for (const [channel_id, { account_id, mode }] of addressedRows) {
     const channel = await channels.findIn(tx, { account_id, mode }, channel_id)
     if (channel !== null) found.set(channel_id, await channels.listOfProviderAccount(tx, channel))
   }
   return found
 }
 
-/** The first look-up uses only the likeliest candidate: our own record may be on its way, and another message must not be taken for it. */
-function namesOf(row: ReportRow, channels: readonly ChannelRow[]): Names {
-  const { channel_id, provider_id, report, attempts } = row
-  const { addresses, also_known_as } = report as DeliveryReceipt
+/** The first look-up uses only the likeliest candidate: our own record may be about to be written. */
+function namesOf(row: CallbackItemRow, channels: readonly ChannelRow[]): Names {
+  const { channel_id, provider_id, item, attempts } = row
+  const { addresses, also_known_as } = item as DeliveryReceipt
   const named = channels
     .filter(({ identifier }) => addresses !== undefined && bare(identifier) === bare(addresses.to))
     .map(({ id }) => id)
@@ -102,7 +101,7 @@ function namesOf(row: ReportRow, channels: readonly ChannelRow[]): Names {
   const on = (channel_ids: readonly string[], ids: readonly (string | null)[]) =>
     ids.flatMap((id) => channel_ids.map((one) => ({ channel_id: one, provider_id: id })))
   const rest = [...new Set([channel_id, ...channels.map(({ id }) => id)])].filter((id) => !named.includes(id))
-  // an id in another notation may belong to another message: it counts only on the channel that is named, if one is
+  // an id in another notation may belong to another message: it counts only on a named channel
   const all = [...on(named, [likeliest!, ...others]), ...on(rest, [likeliest!, ...(named.length > 0 ? [] : others)])]
   return { row, sibling, candidates: attempts === 0 ? all.slice(0, 1) : all }
 }

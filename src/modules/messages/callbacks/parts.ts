@@ -1,12 +1,14 @@
-/** Receipts of messages that the provider splits into parts, each with an id of its own (docs/decisions/unknown-outcomes.md). */
+/**
+ * Receipts of messages that the provider splits into parts with ids of their own
+ * (docs/decisions/unknown-outcomes.md).
+ */
 import type { Db } from '../../../platform/database/sql.ts'
 import type { DeliveryReceipt } from '../../../providers/provider.ts'
 import { endJobs, lockAccepted, raiseAccepted } from '../dispatch/repository.ts'
-import { keepReferences, type NewReference, type Reference, referenceKey } from '../references-repository.ts'
+import { saveReferences, type NewReference, type Reference, referenceKey } from '../references-repository.ts'
 import type { TransitionRequest } from '../transitions.ts'
-import { failPart, type NamedReport, partSteps, raisePart } from './repository.ts'
+import { failPart, type NamedItem, partSteps, raisePart } from './repository.ts'
 
-/** The transition that a receipt requests. */
 export const requestOf = (
   reference: Pick<Reference, 'account_id' | 'mode' | 'message_id'>,
   receipt: DeliveryReceipt,
@@ -22,9 +24,8 @@ export const requestOf = (
 })
 
 /**
- * A message with several parts has the status of its slowest part, and fails when one part fails; a part that was sent
- * more than once fails when all its copies do. The caller has locked the messages, so that concurrent receipts see each
- * other.
+ * A message with several parts has the status of its slowest part, and fails when one part fails. A part that was
+ * sent more than once fails when all copies do. The caller has locked the messages.
  */
 export async function requestsOfParts(
   tx: Db,
@@ -44,13 +45,12 @@ export async function requestsOfParts(
   return requests
 }
 
-/** A receipt with our own message id and the number of a part. */
-export interface NamedPart extends NamedReport {
+/** A receipt with our message id and the number of a part. */
+export interface NamedPart extends NamedItem {
   readonly receipt: DeliveryReceipt
   readonly part: NonNullable<DeliveryReceipt['part']>
 }
 
-/** No message has more parts. */
 const partsMax = 1000
 
 /** Whether `part` is valid or absent. */
@@ -66,9 +66,8 @@ export function isPart(part: unknown): boolean {
   )
 }
 
-/** The effects of receipts that name parts. The others are applied soon: what they follow is not written yet. */
 interface Settled {
-  /** Ids of the items that are done. */
+  /** Items that are done; the others are applied soon. */
   readonly ids: ReadonlySet<string>
   readonly requests: readonly TransitionRequest[]
   /** Messages whose remaining parts may be sent. */
@@ -76,35 +75,35 @@ interface Settled {
 }
 
 /**
- * Stores which parts receipts prove to be accepted: they are never sent again, the remaining parts are due, and the job
- * of a fully accepted message ends. The caller has locked the messages.
+ * Stores the parts that receipts prove accepted: they are never sent again, the remaining parts are due, and jobs of
+ * complete messages end. The caller has locked the messages.
  */
-export async function settleParts(tx: Db, named: readonly NamedPart[], at: string): Promise<Settled> {
+export async function acceptNamedParts(tx: Db, named: readonly NamedPart[], at: string): Promise<Settled> {
   if (named.length === 0) return { ids: new Set(), requests: [], raised: 0 }
   const jobs = await lockAccepted(
     tx,
     named.map(({ message_id }) => message_id),
   )
-  const known = named.filter((one) => follows(one, jobs.get(one.message_id), named))
-  const kept = await keepReferences(
+  const next = named.filter((one) => follows(one, jobs.get(one.message_id), named))
+  const kept = await saveReferences(
     tx,
-    known.map((one) => partOf(one, at)),
+    next.map((one) => partOf(one, at)),
   )
-  const settled = known.filter((one) => kept.has(referenceKey(one)))
-  const grown = [...Map.groupBy(settled, ({ message_id }) => message_id)].flatMap(([message_id, told]) => {
+  const done = next.filter((one) => kept.has(referenceKey(one)))
+  const grown = [...Map.groupBy(done, ({ message_id }) => message_id)].flatMap(([message_id, receipts]) => {
     const before = jobs.get(message_id)
-    const accepted_ids = before === undefined ? [] : withProved(before, told)
+    const accepted_ids = before === undefined ? [] : withProved(before, receipts)
     return before === undefined || accepted_ids.length === before.length
       ? []
-      : [{ message_id, accepted_ids, told: told[0]! }]
+      : [{ message_id, accepted_ids, receipts: receipts[0]! }]
   })
-  await keepReferences(
+  await saveReferences(
     tx,
-    grown.flatMap(({ accepted_ids, told }) =>
-      accepted_ids.map((provider_id, part) => ({ ...partOf(told, at), provider_id, part })),
+    grown.flatMap(({ accepted_ids, receipts }) =>
+      accepted_ids.map((provider_id, part) => ({ ...partOf(receipts, at), provider_id, part })),
     ),
   )
-  const whole = grown.filter(({ accepted_ids, told }) => accepted_ids.length >= told.part.total)
+  const whole = grown.filter(({ accepted_ids, receipts }) => accepted_ids.length >= receipts.part.total)
   const rest = grown.filter((one) => !whole.includes(one))
   await raiseAccepted(tx, rest, at)
   await endJobs(
@@ -112,15 +111,15 @@ export async function settleParts(tx: Db, named: readonly NamedPart[], at: strin
     whole.map(({ message_id }) => message_id),
   )
   const requests = [
-    ...rest.map(({ told }) => requestOf(told, acceptance, 'claim', at)),
-    ...whole.map(({ told }) => requestOf(told, acceptance, 'accept', at)),
+    ...rest.map(({ receipts }) => requestOf(receipts, acceptance, 'claim', at)),
+    ...whole.map(({ receipts }) => requestOf(receipts, acceptance, 'accept', at)),
     ...(await requestsOfParts(
       tx,
-      settled.map((one) => ({ reference: partOf(one, at), receipt: one.receipt })),
+      done.map((one) => ({ reference: partOf(one, at), receipt: one.receipt })),
       at,
     )),
   ]
-  return { ids: new Set(settled.map(({ id }) => id)), requests, raised: rest.length }
+  return { ids: new Set(done.map(({ id }) => id)), requests, raised: rest.length }
 }
 
 const acceptance = { kind: 'delivery_receipt', provider_id: '', transition: 'accept' } as const
@@ -142,10 +141,10 @@ const partOf = (
 /** The accepted parts with those that receipts prove, in order and without gaps. */
 function withProved(
   accepted_ids: readonly string[],
-  told: readonly Pick<NamedPart, 'receipt' | 'part' | 'provider_id'>[],
+  receipts: readonly Pick<NamedPart, 'receipt' | 'part' | 'provider_id'>[],
 ): string[] {
   const all = [...accepted_ids]
-  const proving = told
+  const proving = receipts
     .filter(({ receipt }) => receipt.transition !== 'fail')
     .toSorted((a, b) => a.part.number - b.part.number)
   for (const { part, provider_id } of proving) if (part.number === all.length + 1) all.push(provider_id)

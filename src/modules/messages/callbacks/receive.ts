@@ -1,6 +1,6 @@
 /**
- * Receives provider callbacks: verifies them, stores them raw together with the items read from them, and only then
- * acknowledges (behaviour: channels 7.3).
+ * Receives provider callbacks: verifies them, stores them with their items, and then acknowledges (behaviour:
+ * channels 7.3).
  */
 import { Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
@@ -11,8 +11,8 @@ import type { ChannelRow, ChannelService } from '../../channels/service.ts'
 import type { ProviderIdCache } from '../dispatch/recent-sends.ts'
 import { allows } from '../message.ts'
 import { isOfAnother } from './matching.ts'
-import { sanitiseReport } from './sanitize.ts'
-import { insertCallback, storeReports } from './repository.ts'
+import { sanitizeItem } from './sanitize.ts'
+import { insertCallback, insertCallbackItems } from './repository.ts'
 
 export interface CallbackDeps {
   readonly platform: Platform
@@ -21,14 +21,13 @@ export interface CallbackDeps {
 }
 
 const headersKept = /^(content-type|user-agent|x-[a-z0-9-]+)$/
-/** Headers that serve as a signature are stored only with the channel, encrypted. */
+/** Headers that serve as a signature are not stored. */
 const secretHeaders = /secret|token|password|key$/
 
 /**
- * Receives one callback of the channel with this id, in whatever account, or its provider's handshake. Resolves to the
- * answer. Problems: resource_missing, hook_token_invalid.
+ * Receives a callback or handshake of the channel, in any account. Problems: resource_missing, hook_token_invalid.
  */
-export async function takeCallback(
+export async function receiveCallback(
   deps: CallbackDeps,
   channel_id: string,
   call: Omit<Callback, 'body' | 'url'> & { readonly path: string },
@@ -56,15 +55,15 @@ export async function takeCallback(
   const headers = Object.fromEntries(
     Object.entries(callback.headers).filter(([name]) => headersKept.test(name) && !secretHeaders.test(name)),
   )
-  await keepReports(deps, channel, read.items, { headers, body: callback.body, ignored: read.ignored })
+  await storeCallback(deps, channel, read.items, { headers, body: callback.body, ignored: read.ignored })
   return read.response ?? acknowledged
 }
 
-/** Stores a callback and its items in one transaction. Once it resolves, the provider may be acknowledged. */
-async function keepReports(
+/** Stores a callback and its items in one transaction. */
+async function storeCallback(
   { platform, providerIds }: Pick<CallbackDeps, 'platform' | 'providerIds'>,
   channel: ChannelRow,
-  reports: readonly CallbackItem[],
+  items: readonly CallbackItem[],
   {
     ignored,
     ...raw
@@ -80,49 +79,49 @@ async function keepReports(
       'a provider told something that changes nothing',
     )
   const at = isoTime(platform.clock.now())
-  const news = reports.flatMap((report) => newsOf(providerIds, channel, sanitiseReport(report)))
+  const relevant = items.flatMap((item) => relevantItems(providerIds, channel, sanitizeItem(item)))
   await transact(platform.pool, async (tx) => {
     await insertCallback(tx, { id: platform.ids('req'), channel_id: channel.id, ...raw, at })
-    await storeReports(
+    await insertCallbackItems(
       tx,
-      news.map((report) => ({
+      relevant.map((item) => ({
         id: platform.ids('req'),
         account_id: channel.account_id,
         mode: channel.mode,
         channel_id: channel.id,
-        provider_id: report.kind === 'delivery_receipt' ? report.provider_id : null,
-        report,
+        provider_id: item.kind === 'delivery_receipt' ? item.provider_id : null,
+        item,
         next_run_at: at,
         created_at: at,
       })),
     )
   })
-  if (news.length > 0) platform.notify('reports')
+  if (relevant.length > 0) platform.notify('reports')
 }
 
 /**
- * The report as it is kept, none where it is a receipt that changes nothing, as the one that a message was sent which its provider has just taken: this process remembers how the message
- * was written, and it never goes back to a status in which the receipt would have changed something. Where the provider's id is known, what else the receipt names its message by is not kept.
+ * The item to store; none for a receipt that changes nothing, since a message never returns to an earlier status.
+ * Where the provider id is known, other names of the message are removed.
  */
-function newsOf(providerIds: ProviderIdCache, { id }: ChannelRow, report: CallbackItem): CallbackItem[] {
-  if (report.kind !== 'delivery_receipt') return [report]
-  const row = providerIds.find(id, report.provider_id)
-  if (row === undefined || isOfAnother(report, row.to)) return [report]
-  if (!allows(row.status, report.transition)) return []
-  const { message_id: _, part: __, also_known_as: ___, addresses: ____, ...kept } = report
-  return [kept]
+function relevantItems(providerIds: ProviderIdCache, { id }: ChannelRow, item: CallbackItem): CallbackItem[] {
+  if (item.kind !== 'delivery_receipt') return [item]
+  const row = providerIds.find(id, item.provider_id)
+  if (row === undefined || isOfAnother(item, row.to)) return [item]
+  if (!allows(row.status, item.transition)) return []
+  const { message_id: _, part: __, also_known_as: ___, addresses: ____, ...stored } = item
+  return [stored]
 }
 
-/** Stores what a provider reports on a session. */
-export const keepTold =
+/** Stores items that a session reports. */
+export const storeSessionItems =
   (deps: Pick<CallbackDeps, 'platform' | 'providerIds'>) =>
   async (
     channel: ChannelRow,
-    reports: readonly CallbackItem[],
+    items: readonly CallbackItem[],
     body: Uint8Array,
     ignored: string | undefined,
   ): Promise<void> =>
-    await keepReports(deps, channel, reports, { headers: {}, body, ignored })
+    await storeCallback(deps, channel, items, { headers: {}, body, ignored })
 
 const acknowledged: CallbackResponse = { content_type: 'text/plain; charset=utf-8', body: '' }
 

@@ -1,4 +1,4 @@
-/** Makes callback items fit to be stored and applied, whatever a provider sent. Items are applied together, so a bad one would block the others. */
+/** Makes callback items fit to be stored and applied, since a bad one would block the others of its batch. */
 import { limits } from '../../../api/limits.ts'
 import { inboundTypes, messageTypes } from '../../../api/resources/channel.ts'
 import { messageErrorCodes } from '../../../api/resources/message.ts'
@@ -10,22 +10,23 @@ import type { Detail } from '../../../api/errors.ts'
 
 const knownTypes: ReadonlySet<string> = new Set([...messageTypes, ...inboundTypes])
 
-/** The item with storable texts and all fields. Content of an unknown type or shape becomes `unsupported` (behaviour: messages 10.2). */
-export function sanitiseReport(report: CallbackItem): CallbackItem {
-  const sane = storable(report, limits.json_depth) as CallbackItem
-  if (sane.kind === 'delivery_receipt') return 'error' in sane ? { ...sane, error: sanitiseError(sane.error) } : sane
-  if (sane.kind !== 'inbound') return sane
-  const { type } = sane
-  const told = { ...sane, profile_name: sane.profile_name ?? null, reply_to: sane.reply_to ?? null }
+/** Content of an unknown type or shape becomes `unsupported` (behaviour: messages 10.2). */
+export function sanitizeItem(item: CallbackItem): CallbackItem {
+  const clean = storable(item, limits.json_depth) as CallbackItem
+  if (clean.kind === 'delivery_receipt')
+    return 'error' in clean ? { ...clean, error: sanitizeError(clean.error) } : clean
+  if (clean.kind !== 'inbound') return clean
+  const { type } = clean
+  const complete = { ...clean, profile_name: clean.profile_name ?? null, reply_to: clean.reply_to ?? null }
   const content = knownTypes.has(type)
-    ? fittingContent(type, storable((report as InboundMessage).content, limits.json_depth))
+    ? validContent(type, storable((item as InboundMessage).content, limits.json_depth))
     : null
-  if (content !== null) return { ...told, content }
-  const { media: _, part: __, button_index: ___, ...unreadable } = told
+  if (content !== null) return { ...complete, content }
+  const { media: _, part: __, button_index: ___, ...unreadable } = complete
   return { ...unreadable, type: 'unsupported', content: { provider_type: type } }
 }
 
-function sanitiseError(error: unknown): NonNullable<DeliveryReceipt['error']> {
+function sanitizeError(error: unknown): NonNullable<DeliveryReceipt['error']> {
   const { code, message, provider_code } = (typeof error === 'object' && error !== null ? error : {}) as Record<
     string,
     unknown
@@ -44,20 +45,17 @@ const textMax = 65_536
 /** Links to files are set later. */
 const addressToCome = 'https://localhost/'
 
-/**
- * The content without invalid optional fields, and with long texts cut. Null where the rest does not fit the type.
- * Valid content is returned as it is.
- */
-function fittingContent(type: string, content: unknown): unknown {
+/** Removes invalid optional fields and cuts long texts. Null where the rest does not fit the type. */
+function validContent(type: string, content: unknown): unknown {
   if (typeof content !== 'object' || content === null) return null
   if (failuresOf(type, content).length === 0) return content
-  const mended: unknown = structuredClone(content)
+  const fixed: unknown = structuredClone(content)
   for (let round = 0; round < roundsMax; round++) {
-    const failures = failuresOf(type, mended)
-    if (failures.length === 0) return mended
-    for (const failure of failures) if (!mend(mended, failure)) return null
+    const failures = failuresOf(type, fixed)
+    if (failures.length === 0) return fixed
+    for (const failure of failures) if (!fix(fixed, failure)) return null
   }
-  return failuresOf(type, mended).length === 0 ? mended : null
+  return failuresOf(type, fixed).length === 0 ? fixed : null
 }
 
 function failuresOf(type: string, content: unknown): readonly Detail[] {
@@ -72,8 +70,11 @@ function failuresOf(type: string, content: unknown): readonly Detail[] {
 type Holder = Record<string, unknown>
 const isHolder = (value: unknown): value is Holder => typeof value === 'object' && value !== null
 
-/** Cuts a text or removes a field. False where it is required. Items of lists stay, because others are known by their positions. */
-function mend(content: unknown, { param, code }: Detail): boolean {
+/**
+ * Cuts a text or removes a field. False where it is required. Items of lists stay, because others are known by their
+ * positions.
+ */
+function fix(content: unknown, { param, code }: Detail): boolean {
   const path = [...param.matchAll(/[^.[\]]+/g)].map(([key]) => key)
   const last = path.pop()
   if (last === undefined || code === 'missing_field') return false

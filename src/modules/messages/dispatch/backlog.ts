@@ -1,41 +1,42 @@
-/** Messages in the memory of this process, waiting to be handed over: fair across queues, priority first, within each channel's rate. */
+/** Messages that wait in memory: fair across queues, high priority first, within each channel's rate. */
 import { ranks, type Priority } from '../../../api/resources/message.ts'
 import type { Job } from './job.ts'
 
 export interface Backlog {
-  /** The number of jobs waiting. */
   readonly size: number
   has(message_id: string): boolean
-  /** One job of every queue that has any: the next that would go. */
+  /** The next job of every queue that is not empty. */
   heads(): Job[]
-  /** How many of a queue wait with this priority. */
+  /** The number of waiting jobs of a queue and priority. */
   count(queue: string, priority: Priority): number
   add(queue: string, job: Job): void
   /**
-   * Takes up to `count` jobs, an equal share of every queue, priority first; what some may not use goes to the others.
-   * `allowance` tells how many more jobs of a queue may go now; who is granted less than it wants is not asked again.
+   * Takes up to `count` jobs: an equal share of each queue, high priority first. Shares that are not used go to other
+   * queues. `allowance` returns how many of the wanted jobs of a queue may run now.
    */
   take(count: number, allowance: (queue: string, job: Job, wanted: number) => number): Job[]
-  /** Removes jobs that the predicate names. */
   drop(predicate: (job: Job) => boolean): Job[]
 }
 
-/** Of a queue that is not empty. */
 const headOf = (lists: readonly Job[][]): Job => lists.find((list) => list.length > 0)![0]!
 
-export function backlog(): Backlog {
-  // per queue one list for each priority; they go round in the order of insertion
-  const queues = new Map<string, [Job[], Job[], Job[]]>()
-  const ids = new Set<string>()
+/** The jobs of a queue, by priority. */
+type Lists = [Job[], Job[], Job[]]
 
-  const takeFrom = (lists: [Job[], Job[], Job[]], count: number): Job[] => {
-    const taken: Job[] = []
-    for (const list of lists) {
-      if (taken.length === count) break
-      taken.push(...list.splice(0, count - taken.length))
-    }
-    return taken
+/** Up to `count` jobs, high priority first. */
+function takeFrom(lists: Lists, count: number): Job[] {
+  const taken: Job[] = []
+  for (const list of lists) {
+    if (taken.length === count) break
+    taken.push(...list.splice(0, count - taken.length))
   }
+  return taken
+}
+
+export function backlog(): Backlog {
+  // in the order of insertion, with one list per priority
+  const queues = new Map<string, Lists>()
+  const ids = new Set<string>()
 
   return {
     get size() {
@@ -53,7 +54,7 @@ export function backlog(): Backlog {
     },
     take(count, allowance) {
       const taken: Job[] = []
-      // a queue that still has jobs goes to the end, so what comes in this round is fixed first
+      // a queue that still has jobs moves to the end, so the queues of this round are copied first
       for (let round = [...queues]; round.length > 0 && taken.length < count;) {
         const share = Math.ceil((count - taken.length) / round.length)
         const unsated: typeof round = []
@@ -75,11 +76,7 @@ export function backlog(): Backlog {
     drop(predicate) {
       const dropped: Job[] = []
       for (const [queue, lists] of queues) {
-        const kept = lists.map((list) => list.filter((job) => !predicate(job) || (dropped.push(job), false))) as [
-          Job[],
-          Job[],
-          Job[],
-        ]
+        const kept = lists.map((list) => list.filter((job) => !predicate(job) || (dropped.push(job), false))) as Lists
         if (kept.every((list) => list.length === 0)) queues.delete(queue)
         else queues.set(queue, kept)
       }

@@ -1,28 +1,36 @@
-/** Queues that are paused: of channels that are not up, disabled or without their link (behaviour: messages 7.6), whose session another process holds, or whose provider fails again and again. */
+/**
+ * Blocked channels: disabled, disconnected or failing ones, and those whose session another process has (behaviour:
+ * messages 7.6).
+ */
 import { tenantOf } from '../../../api/caller.ts'
 import type { ChannelDeletedEvent } from '../../../api/domain-events.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { type ChannelRow, type ChannelService, isUp } from '../../channels/service.ts'
-import type { Circuits } from './circuit-breakers.ts'
+import type { CircuitBreakers } from './circuit-breakers.ts'
 import { type DueQueue, hastenJobs } from './repository.ts'
 import type { Completion } from './completion.ts'
 import { queueOf, type Sessions } from './job.ts'
 
-export interface PausedQueues {
-  /** Parts queues into those whose messages may go out from here, or will never, and those whose channels are not up or not this process's. */
+export interface BlockedChannels {
+  /** Splits queues into those whose messages may be sent or failed now, and those of blocked channels. */
   part(due: readonly DueQueue[]): Promise<{ open: DueQueue[]; paused: DueQueue[] }>
 }
 
-export interface PausedQueuesDeps {
+export interface BlockedChannelsDeps {
   readonly platform: Platform
   readonly channels: ChannelService
   readonly sessions: Sessions
-  readonly circuits: Circuits
+  readonly circuitBreakers: CircuitBreakers
 }
 
-export function pausedQueues({ platform: { clock }, channels, sessions, circuits }: PausedQueuesDeps): PausedQueues {
+export function blockedChannels({
+  platform: { clock },
+  channels,
+  sessions,
+  circuitBreakers,
+}: BlockedChannelsDeps): BlockedChannels {
   return {
     async part(due) {
       const states = await Promise.all(due.map((queue) => channels.find(tenantOf(queue), queue.channel_id)))
@@ -30,12 +38,12 @@ export function pausedQueues({ platform: { clock }, channels, sessions, circuits
       const paused: DueQueue[] = []
       for (const [index, queue] of due.entries()) {
         const channel = states[index]!
-        // on a deleted channel messages fail, whatever its provider does
-        if (channel === null) circuits.forget(queue.channel_id)
+        // messages of a deleted channel fail, whatever its provider does
+        if (channel === null) circuitBreakers.forget(queue.channel_id)
         else if (channel.connection_tested_at !== null)
-          circuits.linkTried(channel.id, Date.parse(channel.connection_tested_at), clock.now())
-        const broken = circuits.waits(queue.channel_id, clock.now())
-        if (channel === null || (!broken && mayGo(channels, sessions, channel))) open.push(queue)
+          circuitBreakers.connectionTested(channel.id, Date.parse(channel.connection_tested_at), clock.now())
+        const broken = circuitBreakers.waits(queue.channel_id, clock.now())
+        if (channel === null || (!broken && maySend(channels, sessions, channel))) open.push(queue)
         else paused.push(queue)
       }
       return { open, paused }
@@ -43,15 +51,15 @@ export function pausedQueues({ platform: { clock }, channels, sessions, circuits
   }
 }
 
-/** Whether this process may hand over on the channel: it is up, and its session, where messages go through one, is open here. */
-export const mayGo = (
+/** Whether this process may send on the channel: it is up, and its session, if it needs one, is open here. */
+export const maySend = (
   channels: Pick<ChannelService, 'sendsThroughSession'>,
   sessions: Sessions,
   channel: ChannelRow,
 ): boolean => isUp(channel) && (!channels.sendsThroughSession(channel) || sessions.sends(channel.id))
 
-/** Tells channels whose link the provider says is gone. */
-export async function loseChannels(
+/** Marks channels as disconnected whose providers reported it with a refusal. */
+export async function disconnectLostChannels(
   { pool, log }: Platform,
   channels: ChannelService,
   completions: readonly Completion[],
@@ -74,8 +82,8 @@ export async function loseChannels(
   }
 }
 
-/** Has the templates of channels read anew whose provider has refused one that our copy has as fit. */
-export async function doubtTemplates(
+/** Refreshes the templates of channels whose provider refused a template that our copy shows as approved. */
+export async function refreshRefusedTemplates(
   { pool, log }: Platform,
   channels: ChannelService,
   completions: readonly Completion[],
@@ -98,18 +106,18 @@ export async function doubtTemplates(
   }
 }
 
-/** Handles a deleted channel: what still waits on it, scheduled or not, is due now, and fails with its refund. */
+/** Handles a deleted channel: its waiting messages are due now, so that they fail and are refunded. */
 export const failWaiting =
   (platform: Pick<Platform, 'clock'>) =>
   async (sql: Db, events: readonly ChannelDeletedEvent[]): Promise<void> => {
     await hastenJobs(sql, events.map(queueOf), isoTime(platform.clock.now()))
   }
 
-/** How long a deletion is looked back at: there may be no worker for hours. */
+/** There may be no worker for hours. */
 const deletedAgoMs = 24 * 3600_000
 
-/** The same for what was accepted beside the deletion, by a process that had the channel in memory. */
-export async function failAcceptedLate(
+/** The same for messages that a process with the channel in its cache accepted during the deletion. */
+export async function failAcceptedAfterDeletion(
   { pool, clock }: Pick<Platform, 'pool' | 'clock'>,
   channels: Pick<ChannelService, 'deletedSince'>,
 ): Promise<number> {

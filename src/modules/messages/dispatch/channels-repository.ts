@@ -1,4 +1,4 @@
-/** SQL of pauses: channels whose providers take no more of them for now, as other processes and operators are told. */
+/** SQL of channel pauses (throttling), which other processes and operators read. */
 import type { Tenant } from '../../../api/caller.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 
@@ -13,10 +13,10 @@ export interface PauseRow {
   pace: number
 }
 
-/** What ended so long ago tells nothing any more. */
+/** Pauses that ended before are deleted. */
 const keptFor = '1 minute'
 
-/** Writes the pause of a channel, which may have been longer or shorter before, and forgets those that are long over. */
+/** Writes the pause of a channel and deletes old ones. */
 export async function savePause(sql: Db, row: PauseRow): Promise<void> {
   await sql`delete from channel_pauses where paused_until < ${row.paused_at}::timestamptz - ${keptFor}::interval and channel_id <> ${row.channel_id}`
   await sql`
@@ -30,7 +30,7 @@ export async function deletePause(sql: Db, channel_id: string): Promise<void> {
   await sql`delete from channel_pauses where channel_id = ${channel_id}`
 }
 
-/** Of these channels those that a process other than this one has paused. */
+/** Pauses of these channels that other processes wrote. */
 export async function listPausesElsewhere(
   sql: Db,
   channel_ids: readonly string[],
@@ -41,7 +41,7 @@ export async function listPausesElsewhere(
   >`select * from channel_pauses where channel_id = any(${[...channel_ids]}::text[]) and process_id <> ${process_id}`
 }
 
-/** The channels of an account whose providers throttle them at this time: not tried since, or moments ago. */
+/** Channels of an account that are throttled now or were moments ago. */
 export async function listPauses(sql: Db, { account_id }: Pick<Tenant, 'account_id'>, at: string): Promise<PauseRow[]> {
   return await sql<PauseRow[]>`
     select * from channel_pauses where account_id = ${account_id} and paused_until >= ${at}::timestamptz - ${keptFor}::interval order by channel_id`

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pino } from 'pino'
 import type { LimitOn } from '../../../providers/provider.ts'
-import { circuits } from './circuit-breakers.ts'
+import { circuitBreakers } from './circuit-breakers.ts'
 
 const row = { account_id: 'acc_1', mode: 'live', channel_id: 'ch_1', channel_type: 'sms' } as const
 
 function failing(times: number) {
   const woken: string[] = []
-  const made = circuits({ log: pino({ level: 'silent' }), wake: (...workers) => void woken.push(...workers) })
+  const made = circuitBreakers({ log: pino({ level: 'silent' }), wake: (...workers) => void woken.push(...workers) })
   for (let n = 0; n < times; n++)
     made.note(row, { kind: n % 2 === 0 ? 'unavailable' : 'unknown' }, { began_ms: 0, now_ms: 0 })
   /** How many of the wanted go at that time. */
@@ -63,7 +63,7 @@ test('after refused credentials, and when a lost link is back, one message goes 
   const { made, go } = failing(0)
   made.note(row, { kind: 'refused', channel_lost: true }, { began_ms: 0, now_ms: 0 })
   const afterRefusal = [go('ch_1', 0, 5), go('ch_1', 0, 5)]
-  made.linkLost('ch_1', 500)
+  made.disconnected('ch_1', 500)
 
   assert.deepEqual([...afterRefusal, go('ch_1', 500, 5), made.outOfReach(60_000)], [1, 0, 1, []])
 })
@@ -72,7 +72,7 @@ test('probes take by turns what waits longest and what came last, and one that w
   const { made, go } = failing(10)
   const choices = [1000, 3000, 7000].map((now) => (go('ch_1', now, 1), made.choice('ch_1')))
   const before = [made.probeAt('ch_1'), go('ch_1', 7001, 1)]
-  made.notHandedOver('ch_1', 7001)
+  made.probeNotSent('ch_1', 7001)
 
   assert.deepEqual(choices, ['newest', 'oldest', 'newest'])
   assert.deepEqual(
@@ -84,11 +84,13 @@ test('probes take by turns what waits longest and what came last, and one that w
 test('a link that somebody tried lets the next probe go at once, each time that it is tried, and nothing where the circuit is closed', () => {
   const { made, go } = failing(10)
   for (const now of [1000, 3000, 7000, 15_000]) go('ch_1', now, 1)
-  made.linkTried('ch_1', 0, 16_000)
+  made.connectionTested('ch_1', 0, 16_000)
   const earlier = go('ch_1', 16_000, 5)
-  const granted = [20_000, 20_001, 20_002].map((now) => (made.linkTried('ch_1', 19_000, now), go('ch_1', now, 5)))
-  made.linkTried('ch_1', 20_500, 20_600)
-  made.linkTried('ch_2', 20_500, 20_600)
+  const granted = [20_000, 20_001, 20_002].map(
+    (now) => (made.connectionTested('ch_1', 19_000, now), go('ch_1', now, 5)),
+  )
+  made.connectionTested('ch_1', 20_500, 20_600)
+  made.connectionTested('ch_2', 20_500, 20_600)
 
   assert.deepEqual([earlier, granted, go('ch_1', 20_600, 5), go('ch_2', 20_600, 5)], [0, [1, 0, 0], 1, 5])
 })
@@ -184,7 +186,7 @@ test('a pause for throttling ends with the link, as whoever lost it is told', ()
   const lost = made.note(row, { kind: 'refused', channel_lost: true }, { began_ms: 0, now_ms: 10 })
   made.note({ ...row, channel_id: 'ch_2' }, throttled(), { began_ms: 0, now_ms: 0 })
 
-  assert.deepEqual([lost, made.linkLost('ch_2', 10), made.linkLost('ch_2', 20)], ['over', true, false])
+  assert.deepEqual([lost, made.disconnected('ch_2', 10), made.disconnected('ch_2', 20)], ['over', true, false])
 })
 
 test('a pause that another process was told to is kept once, and for as long as it lasts', () => {
@@ -218,7 +220,7 @@ test('a clock that is set back keeps nobody from bringing a channel back, once f
   fails(30_100, 1)
   const late = made.outOfReach(30_100).length
   const tried = [31_000, 31_000, 31_000].map(
-    (tried_ms, n) => (made.linkTried('ch_1', tried_ms, 31_001 + n), go('ch_1', 31_001 + n, 5)),
+    (tried_ms, n) => (made.connectionTested('ch_1', tried_ms, 31_001 + n), go('ch_1', 31_001 + n, 5)),
   )
 
   assert.deepEqual([early, late, tried], [0, 1, [1, 0, 0]])

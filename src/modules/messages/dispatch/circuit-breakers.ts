@@ -1,132 +1,134 @@
 /**
- * Circuits: how the providers of channels have answered lately. While one fails again and again, or takes no more of the channel for now, the channel is paused: its messages wait, and one
- * goes as a probe now and then (behaviour: messages 7.8, 7.11).
+ * Circuit breakers: while a channel's provider fails or throttles, its messages wait, and probes are sent now and
+ * then (behaviour: messages 7.8, 7.11).
  */
 import type { Platform } from '../../../platform/platform.ts'
 import type { LimitOn, Outcome } from '../../../providers/provider.ts'
 import type { MessageRow } from '../message.ts'
 
-type Whose = Pick<MessageRow, 'account_id' | 'mode' | 'channel_id' | 'channel_type'>
+type ChannelRef = Pick<MessageRow, 'account_id' | 'mode' | 'channel_id' | 'channel_type'>
 
-/** As much of an outcome as tells whether the provider was there, took the channel's credentials, and takes more of it. */
-export type Told = Pick<Outcome, 'kind'> & {
+/** The part of an outcome that shows the state of the provider. */
+export type Answer = Pick<Outcome, 'kind'> & {
   readonly channel_lost?: boolean
   readonly limit_on?: LimitOn
   readonly retry_after_ms?: number
   readonly provider_code?: string | null
 }
 
-/** The hand-over that told it. */
-export interface Tried {
+export interface AttemptTimes {
   readonly began_ms: number
   readonly now_ms: number
   readonly to?: string
-  /** It went while the channel was paused, to try its provider. */
+  /** Sent while the channel was paused, to test its provider. */
   readonly probe?: boolean
 }
 
-/** While a channel is paused: since when, or since when its link was tried by somebody; when the next probe may go, and how many went. */
-interface Paused extends Whose {
+/**
+ * A paused channel: when it was paused, or its connection tested since; the time of the next probe, and the number of
+ * probes.
+ */
+interface Paused extends ChannelRef {
   open_ms: number
   probe_ms: number
   probes: number
-  /** For which try of its link the pause began anew. */
-  tried_ms?: number
+  /** The connection test after which the pause restarted. */
+  tested_ms?: number
 }
 
-/** A channel whose provider has failed and not answered since; it is paused once it has failed often enough. */
+/** A channel whose provider fails. It is paused after `failuresMax` failures in a row. */
 export interface Failing extends Paused {
-  /** Hand-overs in a row that did not reach it, or had no answer. */
+  /** In a row. */
   failures: number
-  /** When the first of them began, or when the link was tried after that. */
+  /** When the first of them began, or the connection was tested after that. */
   since_ms: number
   last_ms: number
 }
 
-/** A channel whose provider throttles it. */
 interface Throttled extends Paused {
-  /** Throttled in a row: the first hand-over, and the probes since. */
+  /** In a row: the first attempt and the probes since. */
   times: number
 }
 
-/** A pause as other processes are told of it. */
-export interface Pause extends Whose {
+/** A pause as other processes see it. */
+export interface Pause extends ChannelRef {
   readonly until_ms: number
   readonly times: number
 }
 
-/** What an answer made of the pause of a channel. */
-export interface PauseTold extends Pause {
-  /** The channel sent at its pace until now: it goes on slower. False where it was paused before, and is for longer. */
+/** The change that an answer makes to the pause of a channel. */
+export interface PauseChange extends Pause {
+  /** False where the channel was paused before and the pause became longer. */
   readonly begins: boolean
 }
 
-/** Which message a paused channel lets through next, of those that were handed over least often. */
+/** Which message is the next probe, among those with the fewest attempts. */
 export type ProbeChoice = 'oldest' | 'newest'
 
-export interface Circuits {
+export interface CircuitBreakers {
   /**
-   * Notes what a hand-over told of a live channel's provider; yields the pause that begins with it, or that it makes longer, and `over` where a pause for throttling ends. What a provider
-   * tells when it is asked says nothing of whether it takes messages, and is not noted, unless it throttles.
+   * Records the answer to an attempt on a live channel. Returns the pause that begins or becomes longer, or `over`
+   * where throttling ends. Answers to status queries count only where they throttle.
    */
-  note(whose: Whose, told: Told, tried: Tried): PauseTold | 'over' | null
-  /** Another process that dispatched the channel was throttled; false where that is known, or over. */
+  note(channel: ChannelRef, answer: Answer, attempt: AttemptTimes): PauseChange | 'over' | null
+  /** Adopts the pause of another process that dispatched the channel before. False where it is known or over. */
   adopt(pause: Pause, now_ms: number): boolean
-  /** How many of the wanted hand-overs may begin now. */
+  /** How many of the wanted attempts may begin now. */
   allows(channel_id: string, now_ms: number, wanted: number): number
-  /** Hand-overs begin: while the channel is paused, a probe goes. */
+  /** Attempts begin; on a paused channel this is a probe. */
   begins(channel_id: string, now_ms: number): void
-  /** What was to go as a probe was not handed over after all: another may go instead. */
-  notHandedOver(channel_id: string, now_ms: number): void
-  /** Whether the channel is paused, until a probe is answered. */
+  /** The probe was not sent: another message may be the probe. */
+  probeNotSent(channel_id: string, now_ms: number): void
+  /** Whether the channel is paused. */
   isOpen(channel_id: string): boolean
-  /** By turns the message that waits longest and the one that came last, so that whatever keeps failing waits at one end alone. */
+  /** Alternates, so that messages that keep failing collect at one end only. */
   choice(channel_id: string): ProbeChoice
-  /** Whether the channel is paused, and its next probe is not due. */
+  /** Whether the channel is paused and its next probe is not due. */
   waits(channel_id: string, now_ms: number): boolean
-  /** When a paused channel lets its next probe through; null where it is not paused. */
+  /** The time of the next probe; null where the channel is not paused. */
   probeAt(channel_id: string): number | null
-  /** Channels whose providers have failed for half a minute without a success, and since they were last found here. */
+  /** Channels whose providers have failed for half a minute without a success. */
   outOfReach(now_ms: number): Failing[]
-  /** The link was tried and stands: half a minute begins anew. */
+  /** The connection works: the half minute starts again. */
   reached(channel_id: string, now_ms: number): void
-  /** Somebody has tried the link, or given new credentials, and it stood then: the next probe goes at once, unless that is known already. */
-  linkTried(channel_id: string, tried_ms: number, now_ms: number): void
-  /** The channel's link is gone: once it is back, one message goes first. True where a pause for throttling ends by that. */
-  linkLost(channel_id: string, now_ms: number): boolean
-  /** Nothing is known of it any more. */
+  /**
+   * Somebody tested the connection, or changed the credentials, and it worked: the next probe is due at once.
+   * Repeated calls for the same test change nothing.
+   */
+  connectionTested(channel_id: string, tested_ms: number, now_ms: number): void
+  /** The channel is disconnected; once it is back, one message is sent first. True where throttling ends with it. */
+  disconnected(channel_id: string, now_ms: number): boolean
   forget(channel_id: string): void
-  /** Paused channels of which nothing was heard, and no probe was due, for half a minute. */
-  quiet(now_ms: number): readonly Whose[]
-  /** Those that are paused, by the reason. */
-  allPaused(): { readonly failing: readonly Whose[]; readonly throttled: readonly Whose[] }
+  /** Paused channels without an answer or a due probe for half a minute. */
+  quiet(now_ms: number): readonly ChannelRef[]
+  allPaused(): { readonly failing: readonly ChannelRef[]; readonly throttled: readonly ChannelRef[] }
 }
 
 const failuresMax = 10
 const probeFirstMs = 1000
 const probeMaxMs = 30_000
-/** A provider out of reach disconnects a channel after so long (behaviour: channels 4.5). */
+/** After this time the channel is disconnected (behaviour: channels 4.5). */
 const outOfReachMs = 30_000
-/** A pause that a provider asks for has bounds: it may mean an hour, or nothing, and a channel is tried once a minute. */
+/** Bounds for the pause that a provider requests, which may be an hour or nothing. */
 const askedMinMs = 100
 const askedMaxMs = 60_000
-/** What stands further ahead than the longest pause was written before the clock was set back. */
+/** A time further ahead was written before the clock was set back. */
 const aheadMaxMs = askedMaxMs
-/** A paused channel of which nothing was heard for so long, with nothing that could try its provider, tells nothing any more. */
+/** After this time the state of a paused channel is outdated. */
 const quietMs = 30_000
 const suspectedMax = 10_000
 
 interface State extends Pick<Platform, 'log' | 'wake'> {
   readonly failing: Map<string, Failing>
   readonly throttled: Map<string, Throttled>
-  /** By channel, to whom the last message went where that was throttled, and the provider did not say on what its limit is. */
+  /** The recipient of the last message per channel that was throttled without saying which limit applies. */
   readonly suspected: Map<string, string | undefined>
-  /** Until when other processes paused a channel, as far as this one has heard of it. */
+  /** The end of adopted pauses. */
   readonly adopted_ms: Map<string, number>
 }
 
-/** Of one process: a live channel is dispatched by one at a time. */
-export function circuits({ log, wake }: Pick<Platform, 'log' | 'wake'>): Circuits {
+/** Per process, because one process dispatches a live channel at a time. */
+export function circuitBreakers({ log, wake }: Pick<Platform, 'log' | 'wake'>): CircuitBreakers {
   const state: State = {
     failing: new Map(),
     throttled: new Map(),
@@ -137,26 +139,15 @@ export function circuits({ log, wake }: Pick<Platform, 'log' | 'wake'>): Circuit
   }
   const { failing, throttled } = state
   return {
-    note: (whose, told, tried) => note(state, whose, told, tried),
+    note: (channel, answer, attempt) => note(state, channel, answer, attempt),
     adopt: (pause, now_ms) => adopt(state, pause, now_ms),
     allows(channel_id, now_ms, wanted) {
       const open = openOne(state, channel_id)
       if (open === undefined) return wanted
       return waits(open, now_ms) ? 0 : Math.min(wanted, 1)
     },
-    begins(channel_id, now_ms) {
-      const open = openOne(state, channel_id)
-      if (open === undefined) return
-      open.probes += 1
-      // of a channel that is throttled the next one goes when this one is answered, or is not in the time that it has
-      open.probe_ms = now_ms + ('times' in open ? probeMaxMs : growing(open.probes + 1))
-    },
-    notHandedOver(channel_id, now_ms) {
-      const open = openOne(state, channel_id)
-      if (open === undefined) return
-      open.probes = Math.max(0, open.probes - 1)
-      open.probe_ms = Math.min(open.probe_ms, now_ms)
-    },
+    begins: (channel_id, now_ms) => beginProbe(state, channel_id, now_ms),
+    probeNotSent: (channel_id, now_ms) => returnProbe(state, channel_id, now_ms),
     isOpen: (channel_id) => openOne(state, channel_id) !== undefined,
     choice: (channel_id) => ((openOne(state, channel_id)?.probes ?? 0) % 2 === 0 ? 'oldest' : 'newest'),
     waits(channel_id, now_ms) {
@@ -168,22 +159,11 @@ export function circuits({ log, wake }: Pick<Platform, 'log' | 'wake'>): Circuit
       [...failing.values()].filter(({ since_ms, last_ms }) => now_ms - since_ms >= outOfReachMs && last_ms >= since_ms),
     reached(channel_id, now_ms) {
       const one = failing.get(channel_id)
-      // what has not failed often needs no remembering: its provider can be reached
       if (one !== undefined && isOpen(one)) one.since_ms = now_ms
       else failing.delete(channel_id)
     },
-    linkTried(channel_id, tried_ms, now_ms) {
-      const open = openOne(state, channel_id)
-      if (open === undefined || tried_ms === open.tried_ms) return
-      if (tried_ms <= open.open_ms && !isAhead(open.open_ms, now_ms)) return
-      log.info(
-        { channel_id, probes: open.probes },
-        'the link of a channel that is paused was tried, and stands; one of its messages goes at once',
-      )
-      if ('times' in open) Object.assign(open, { open_ms: now_ms, probe_ms: now_ms, probes: 0, tried_ms })
-      else failing.set(channel_id, { ...openedNow(open, now_ms), tried_ms })
-    },
-    linkLost(channel_id, now_ms) {
+    connectionTested: (channel_id, tested_ms, now_ms) => probeAfterTest(state, channel_id, tested_ms, now_ms),
+    disconnected(channel_id, now_ms) {
       const open = openOne(state, channel_id)
       if (open === undefined) failing.delete(channel_id)
       else failing.set(channel_id, openedNow(open, now_ms))
@@ -200,31 +180,59 @@ export function circuits({ log, wake }: Pick<Platform, 'log' | 'wake'>): Circuit
   }
 }
 
+function beginProbe(state: State, channel_id: string, now_ms: number): void {
+  const open = openOne(state, channel_id)
+  if (open === undefined) return
+  open.probes += 1
+  // on a throttled channel the next probe waits for the answer to this one, or for its timeout
+  open.probe_ms = now_ms + ('times' in open ? probeMaxMs : growing(open.probes + 1))
+}
+
+function returnProbe(state: State, channel_id: string, now_ms: number): void {
+  const open = openOne(state, channel_id)
+  if (open === undefined) return
+  open.probes = Math.max(0, open.probes - 1)
+  open.probe_ms = Math.min(open.probe_ms, now_ms)
+}
+
+function probeAfterTest(state: State, channel_id: string, tested_ms: number, now_ms: number): void {
+  const { failing, log } = state
+  const open = openOne(state, channel_id)
+  if (open === undefined || tested_ms === open.tested_ms) return
+  if (tested_ms <= open.open_ms && !isAhead(open.open_ms, now_ms)) return
+  log.info(
+    { channel_id, probes: open.probes },
+    'the link of a channel that is paused was attempt, and stands; one of its messages goes at once',
+  )
+  if ('times' in open) Object.assign(open, { open_ms: now_ms, probe_ms: now_ms, probes: 0, tested_ms })
+  else failing.set(channel_id, { ...openedNow(open, now_ms), tested_ms })
+}
+
 function note(
   state: State,
-  whose: Whose,
-  told: Told,
-  { began_ms, now_ms, to, probe = false }: Tried,
-): PauseTold | 'over' | null {
+  channel: ChannelRef,
+  answer: Answer,
+  { began_ms, now_ms, to, probe = false }: AttemptTimes,
+): PauseChange | 'over' | null {
   const { failing, throttled, suspected } = state
-  const { channel_id } = whose
-  if (told.kind === 'unavailable' || told.kind === 'unknown') {
-    return fail(state, whose, told.kind, { began_ms, now_ms, probe }) ? 'over' : null
+  const { channel_id } = channel
+  if (answer.kind === 'unavailable' || answer.kind === 'unknown') {
+    return fail(state, channel, answer.kind, { began_ms, now_ms, probe }) ? 'over' : null
   }
-  if (told.channel_lost === true) {
-    failing.set(channel_id, openedNow(whose, now_ms))
+  if (answer.channel_lost === true) {
+    failing.set(channel_id, openedNow(channel, now_ms))
     return throttled.delete(channel_id) ? 'over' : null
   }
   if (failing.size > 0) succeed(state, channel_id)
-  if (told.kind === 'throttled' && isOfChannel(state, channel_id, told, to))
-    return throttle(state, whose, told, { now_ms, probe })
-  if (told.kind !== 'throttled' && suspected.size > 0) suspected.delete(channel_id)
+  if (answer.kind === 'throttled' && isOfChannel(state, channel_id, answer, to))
+    return throttle(state, channel, answer, { now_ms, probe })
+  if (answer.kind !== 'throttled' && suspected.size > 0) suspected.delete(channel_id)
   if (!probe || !throttled.has(channel_id)) return null
   endThrottling(state, throttled.get(channel_id)!, now_ms)
   return 'over'
 }
 
-const begun = ({ account_id, mode, channel_id, channel_type }: Whose, since_ms: number): Failing => {
+const begun = ({ account_id, mode, channel_id, channel_type }: ChannelRef, since_ms: number): Failing => {
   return {
     account_id,
     mode,
@@ -239,15 +247,15 @@ const begun = ({ account_id, mode, channel_id, channel_type }: Whose, since_ms: 
   }
 }
 
-/** One whose first probe goes at once. */
-const openedNow = (whose: Whose, now_ms: number): Failing => ({
-  ...begun(whose, now_ms),
+/** A paused channel whose first probe is due at once. */
+const openedNow = (channel: ChannelRef, now_ms: number): Failing => ({
+  ...begun(channel, now_ms),
   failures: failuresMax,
   open_ms: now_ms,
   probe_ms: now_ms,
 })
 
-/** How long after the n-th time the next one may go. */
+/** The wait after the n-th time. */
 const growing = (times: number): number => Math.min(probeFirstMs * 2 ** Math.min(times - 1, 10), probeMaxMs)
 
 const isOpen = ({ failures }: Failing): boolean => failures >= failuresMax
@@ -255,7 +263,6 @@ const isOpen = ({ failures }: Failing): boolean => failures >= failuresMax
 const openOnes = ({ failing }: State): Failing[] => (failing.size === 0 ? [] : [...failing.values()].filter(isOpen))
 
 function openOne({ failing, throttled }: State, channel_id: string): Failing | Throttled | undefined {
-  // most of the time no provider fails or throttles
   if (throttled.size > 0) {
     const one = throttled.get(channel_id)
     if (one !== undefined) return one
@@ -280,20 +287,20 @@ function succeed(state: State, channel_id: string): void {
   state.wake('dispatch')
 }
 
-/** True where a pause for throttling becomes one of a provider that fails. */
+/** True where a pause for throttling becomes one for failures. */
 function fail(
   { failing, throttled, log }: State,
-  whose: Whose,
-  outcome: Told['kind'],
-  { began_ms, now_ms, probe }: Required<Omit<Tried, 'to'>>,
+  channel: ChannelRef,
+  outcome: Answer['kind'],
+  { began_ms, now_ms, probe }: Required<Omit<AttemptTimes, 'to'>>,
 ): boolean {
-  const { account_id, channel_id } = whose
-  const one = failing.get(channel_id) ?? begun(whose, began_ms)
+  const { account_id, channel_id } = channel
+  const one = failing.get(channel_id) ?? begun(channel, began_ms)
   failing.set(channel_id, one)
   one.failures += 1
   if (isAhead(one.since_ms, now_ms)) one.since_ms = now_ms
   one.last_ms = now_ms
-  // one message is enough to try with as it is
+  // the channel is at one probe at a time already
   const wasThrottled = probe && throttled.delete(channel_id)
   if (wasThrottled && one.failures < failuresMax) one.failures = failuresMax
   else if (one.failures !== failuresMax) return wasThrottled
@@ -306,11 +313,14 @@ function fail(
   return wasThrottled
 }
 
-/** Whether the limit is on all of the channel, as far as the provider says, or as what came before it tells. */
+/**
+ * Whether the limit applies to the whole channel: as the provider says, or because two recipients in a row were
+ * throttled.
+ */
 function isOfChannel(
   { suspected, throttled }: State,
   channel_id: string,
-  { limit_on }: Told,
+  { limit_on }: Answer,
   to: string | undefined,
 ): boolean {
   if (limit_on !== 'unspecified' || throttled.has(channel_id)) return limit_on !== 'recipient'
@@ -323,15 +333,15 @@ function isOfChannel(
 
 function throttle(
   { throttled, suspected, log }: State,
-  whose: Whose,
-  { retry_after_ms = 0, provider_code = null }: Told,
-  { now_ms, probe }: Pick<Required<Tried>, 'now_ms' | 'probe'>,
-): PauseTold | null {
-  const { account_id, mode, channel_id, channel_type } = whose
+  channel: ChannelRef,
+  { retry_after_ms = 0, provider_code = null }: Answer,
+  { now_ms, probe }: Pick<Required<AttemptTimes>, 'now_ms' | 'probe'>,
+): PauseChange | null {
+  const { account_id, mode, channel_id, channel_type } = channel
   suspected.delete(channel_id)
   const asked_ms = retry_after_ms > 0 ? Math.min(Math.max(retry_after_ms, askedMinMs), askedMaxMs) : 0
   const known = throttled.get(channel_id)
-  // what was under way when the pause began is answered with it, and counts once
+  // attempts that were in progress when the pause began count once
   const times = known === undefined ? 1 : probe ? known.times + 1 : known.times
   const own_ms = known !== undefined && !probe ? 0 : times === 1 && asked_ms > 0 ? 0 : growing(times)
   const until_ms = now_ms + Math.max(asked_ms, own_ms)
@@ -345,7 +355,7 @@ function throttle(
       { account_id, channel_id, provider_code, wait_ms: until_ms - now_ms },
       'the provider of a channel takes no more of it for now; its messages wait',
     )
-  // what went as a probe tells nothing of the pace before
+  // a probe shows nothing about the pace before the pause
   return { account_id, mode, channel_id, channel_type, until_ms, times, begins: known === undefined && !probe }
 }
 
@@ -362,14 +372,14 @@ function endThrottling(
   wake('dispatch')
 }
 
-function adopt({ throttled, adopted_ms }: State, { until_ms, times, ...whose }: Pause, now_ms: number): boolean {
-  const { channel_id } = whose
+function adopt({ throttled, adopted_ms }: State, { until_ms, times, ...channel }: Pause, now_ms: number): boolean {
+  const { channel_id } = channel
   if (throttled.has(channel_id) || now_ms - until_ms >= quietMs || until_ms <= (adopted_ms.get(channel_id) ?? 0))
     return false
   if (adopted_ms.size >= suspectedMax) adopted_ms.clear()
   adopted_ms.set(channel_id, until_ms)
   throttled.set(channel_id, {
-    ...whose,
+    ...channel,
     open_ms: now_ms,
     probe_ms: Math.min(until_ms, now_ms + askedMaxMs),
     probes: 0,

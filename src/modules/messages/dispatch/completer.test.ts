@@ -11,7 +11,7 @@ import { projectionsOf } from '../projections.ts'
 import { providerIdCache } from './recent-sends.ts'
 import { completer, writeCompletions } from './completer.ts'
 import type { Completion } from './completion.ts'
-import { inHand } from './in-progress.ts'
+import { inProgress } from './in-progress.ts'
 import type { Job } from './job.ts'
 
 test('messages that a provider names alike are all sent, and the first keeps the name', async (t) => {
@@ -179,7 +179,7 @@ test('of messages that a provider tells of by one id when it is asked, one has i
     duration_ms: 5,
     at_ms: now,
     instant: false,
-    asked: true,
+    statusQuery: true,
   })
 
   const lease_until = world.clock.iso(60_000)
@@ -296,7 +296,7 @@ test('an answer that cannot be stored ends its own message alone, and none waits
     )
   const rows = await world.pool<MessageRow[]>`select * from messages order by id`
   const now = world.clock.now()
-  const jobs = inHand()
+  const jobs = inProgress()
   const made = completer({
     platform: world.platform,
     billing: world.services.billing,
@@ -385,7 +385,7 @@ async function completing(t: TestContext) {
     get: (target, name, self) =>
       name === 'begin' ? (ask(), target.begin.bind(target)) : Reflect.get(target, name, self),
   })
-  const jobs = inHand()
+  const jobs = inProgress()
   const job = {
     row: { id: 'msg_1', account_id: 'acc_1', mode: 'test', channel_id: 'ch_1' } as MessageRow,
     attempts: 0,
@@ -405,7 +405,7 @@ async function completing(t: TestContext) {
   })
   const complete = (one: Job) => {
     jobs.begin(one)
-    made.complete({ job: one, outcome: { kind: 'gone' }, at_ms: world.clock.now() })
+    made.complete({ job: one, outcome: { kind: 'superseded' }, at_ms: world.clock.now() })
   }
   complete(job)
   return { world, state, jobs, job, made, complete }

@@ -1,32 +1,32 @@
-/** The completer: writes outcomes of jobs in batches: status, references, attempts, callback items, and the end or release of the job. */
+/** The completer: writes the outcomes of jobs in batches. */
 import { tenantOf } from '../../../api/caller.ts'
 import { limits } from '../../../api/limits.ts'
 import { isoTime, pause } from '../../../lib/clock.ts'
 import { mayPass } from '../../../platform/database/failures.ts'
 import { type Db, sqlState, transact } from '../../../platform/database/sql.ts'
 import type { ChannelService } from '../../channels/service.ts'
-import { insertAnswered, keepReferences } from '../references-repository.ts'
-import { lockMessages, storeReports } from '../callbacks/repository.ts'
+import { insertAnswered, saveReferences } from '../references-repository.ts'
+import { lockMessages, insertCallbackItems } from '../callbacks/repository.ts'
 import type { MessageRow } from '../message.ts'
 import { type Acceptance, writeAcceptances } from '../transitions-repository.ts'
 import { applyTransitions, stepOf, type TransitionDeps, writeOf } from '../transitions.ts'
 import {
   attemptsOf,
   type Completion,
-  inOwnWords,
+  withoutProviderText,
   nextDue,
   referencesOf,
-  reportsOf,
+  newItemsOf,
   returnedJobOf,
   transitionsOf,
-  wasAsked,
-  wasHandedOver,
-  withProof,
+  wasQueried,
+  wasAttempted,
+  withAcceptedIds,
 } from './completion.ts'
 import * as store from './repository.ts'
-import { listOthersIds } from './repository.ts'
-import { doubtTemplates, loseChannels } from './blocked-channels.ts'
-import type { InHand } from './in-progress.ts'
+import { listForeignIds } from './repository.ts'
+import { refreshRefusedTemplates, disconnectLostChannels } from './blocked-channels.ts'
+import type { InProgress } from './in-progress.ts'
 import type { ProviderIdCache } from './recent-sends.ts'
 import { setMaxListeners } from 'node:events'
 import type { Platform } from '../../../platform/platform.ts'
@@ -37,20 +37,19 @@ export interface WriteDeps extends TransitionDeps {
 
 export interface CompleterDeps extends WriteDeps {
   readonly channels: ChannelService
-  readonly jobs: InHand
+  readonly jobs: InProgress
 }
 
 export interface Completer {
-  /** Writes the outcome soon, together with others. The job is in progress until then. */
+  /** Writes the outcome soon, together with others. The job stays in progress until then. */
   complete(completion: Completion): void
-  /** Resolves when everything is written. */
   drained(): Promise<void>
-  /** From now on, an unreachable database is waited for only briefly. */
+  /** From now on, waits only briefly for an unreachable database. */
   stop(): void
 }
 
 interface State extends CompleterDeps {
-  readonly wakes: ReportWakes
+  readonly wakes: ItemWakes
   readonly completions: Completion[]
   readonly stopped: AbortController
   writing: Promise<void> | undefined
@@ -58,13 +57,12 @@ interface State extends CompleterDeps {
 
 const failuresWhenStoppingMax = 10
 const retryFirstMs = 100
-/** Short enough that sending continues within a second after the database is back. */
 const retryMaxMs = 500
 
 export function completer(deps: CompleterDeps): Completer {
   const state: State = {
     ...deps,
-    wakes: reportWakes(deps.platform),
+    wakes: itemWakes(deps.platform),
     completions: [],
     stopped: new AbortController(),
     writing: undefined,
@@ -84,16 +82,15 @@ export function completer(deps: CompleterDeps): Completer {
   }
 }
 
-/** Completions that arrive while a batch is being written form the next one. Waits for an unreachable database. */
+/** Completions that arrive during a write form the next batch. Waits for an unreachable database. */
 async function writeAll(state: State): Promise<void> {
   const { platform, completions, stopped } = state
   await new Promise((resolve) => setImmediate(resolve))
   try {
     for (let failures = 0; completions.length > 0;) {
       const batch = completions.splice(0, limits.group_commit_rows_max)
-      const left = await writeWhatCanBe(state, batch)
+      const left = await writeBatch(state, batch)
       failures = left.length < batch.length ? 0 : failures + 1
-      // behind the others, so that they are not delayed
       completions.push(...left)
       if (failures === 0) continue
       if (stopped.signal.aborted && failures > failuresWhenStoppingMax) return
@@ -108,10 +105,10 @@ async function writeAll(state: State): Promise<void> {
 }
 
 /**
- * Writes a batch and resolves to the completions to retry. Where the database accepts writes but not these, the batch
- * is halved until the bad one is alone; that one is written without the provider's words.
+ * Resolves to the completions to retry. A batch that the database rejects is halved until the bad completion is
+ * alone; that one is written without the provider's texts.
  */
-async function writeWhatCanBe(state: State, batch: readonly Completion[]): Promise<readonly Completion[]> {
+async function writeBatch(state: State, batch: readonly Completion[]): Promise<readonly Completion[]> {
   try {
     await writeCompletions(state, batch)
   } catch (error) {
@@ -122,24 +119,23 @@ async function writeWhatCanBe(state: State, batch: readonly Completion[]): Promi
       'answers of providers could not be written; they are written again',
     )
     if (mayPass(error)) return batch
-    if (batch.length === 1) return await writeInOwnWords(state, batch[0]!)
+    if (batch.length === 1) return await writeWithoutProviderText(state, batch[0]!)
     const half = Math.ceil(batch.length / 2)
-    const first = await writeWhatCanBe(state, batch.slice(0, half))
-    return [...first, ...(await writeWhatCanBe(state, batch.slice(half)))]
+    const first = await writeBatch(state, batch.slice(0, half))
+    return [...first, ...(await writeBatch(state, batch.slice(half)))]
   }
-  await endWritten(state, batch)
+  await finishBatch(state, batch)
   return []
 }
 
-/** Writes the outcome without the provider's words, which cannot be stored. */
-async function writeInOwnWords(state: State, completion: Completion): Promise<readonly Completion[]> {
+async function writeWithoutProviderText(state: State, completion: Completion): Promise<readonly Completion[]> {
   const { log } = state.platform
   const about = {
     message_id: completion.job.row.id,
     channel_id: completion.job.row.channel_id,
     outcome: completion.outcome.kind,
   }
-  const plain = inOwnWords(completion)
+  const plain = withoutProviderText(completion)
   if (plain === null) return [completion]
   try {
     await writeCompletions(state, [plain])
@@ -151,16 +147,16 @@ async function writeInOwnWords(state: State, completion: Completion): Promise<re
     return [completion]
   }
   log.error(about, 'an answer of a provider could not be written as it came; it is written in our own words')
-  await endWritten(state, [plain])
+  await finishBatch(state, [plain])
   return []
 }
 
-async function endWritten(
+async function finishBatch(
   { platform, channels, jobs, projections, wakes }: State,
   batch: readonly Completion[],
 ): Promise<void> {
-  await loseChannels(platform, channels, batch)
-  await doubtTemplates(platform, channels, batch)
+  await disconnectLostChannels(platform, channels, batch)
+  await refreshRefusedTemplates(platform, channels, batch)
   for (const { job } of batch) jobs.end(job)
   if (jobs.placesWanted()) platform.wake('dispatch')
   platform.notify('reports', 'fan-out')
@@ -168,7 +164,7 @@ async function endWritten(
   wakes.plan(batch)
 }
 
-/** Writes outcomes: plain acceptances in one statement, the others in a transaction. */
+/** Writes plain acceptances in one statement and the others in a transaction. */
 export async function writeCompletions(deps: WriteDeps, completions: readonly Completion[]): Promise<void> {
   const plain = completions.flatMap((completion) => plainAcceptance(deps, completion))
   const written = await writeAcceptances(
@@ -176,7 +172,7 @@ export async function writeCompletions(deps: WriteDeps, completions: readonly Co
     deps.projections,
     plain.map(({ acceptance }) => acceptance),
   ).catch((error: unknown) => {
-    // the provider repeated an id, or the attempt is stored already: the transaction ignores existing rows
+    // a repeated provider id or attempt: the transaction ignores existing rows
     if (sqlState(error) === '23505') return new Set<string>()
     throw error
   })
@@ -185,16 +181,16 @@ export async function writeCompletions(deps: WriteDeps, completions: readonly Co
   const rest = completions.filter(({ job }) => !written.has(job.row.id))
   if (rest.length === 0) return
   await writeInTransaction(deps, rest).catch(async (error: unknown) => {
-    if (!(error instanceof OthersMessages)) throw error
+    if (!(error instanceof ForeignIds)) throw error
     await writeInTransaction(
       deps,
-      rest.map((completion) => (error.message_ids.has(completion.job.row.id) ? askedAgain(completion) : completion)),
+      rest.map((completion) => (error.message_ids.has(completion.job.row.id) ? asUnknown(completion) : completion)),
     )
   })
 }
 
 /** Messages whose status query returned ids that belong to other messages. */
-class OthersMessages extends Error {
+class ForeignIds extends Error {
   readonly message_ids: ReadonlySet<string>
   constructor(message_ids: ReadonlySet<string>) {
     super('A provider that was asked told the id of another message.')
@@ -202,16 +198,16 @@ class OthersMessages extends Error {
   }
 }
 
-const askedAgain = (completion: Completion): Completion =>
-  wasHandedOver(completion)
+const asUnknown = (completion: Completion): Completion =>
+  wasAttempted(completion)
     ? { ...completion, outcome: { kind: 'unknown', message: 'What the provider told of is another message.' } }
     : completion
 
-/** A status query must not assign the id of another message to this one. Only the references show that for sure. */
-async function refuseOthersIds(tx: Db, completions: readonly Completion[]): Promise<void> {
+/** A status query must not assign the id of another message; the references decide. */
+async function refuseForeignIds(tx: Db, completions: readonly Completion[]): Promise<void> {
   const claims = completions.flatMap((completion) => {
     const { job, outcome } = completion
-    if (!wasAsked(completion) || outcome.kind !== 'accepted') return []
+    if (!wasQueried(completion) || outcome.kind !== 'accepted') return []
     return [
       {
         ...tenantOf(job.row),
@@ -221,8 +217,8 @@ async function refuseOthersIds(tx: Db, completions: readonly Completion[]): Prom
       },
     ]
   })
-  const others = await listOthersIds(tx, claims)
-  if (others.size > 0) throw new OthersMessages(new Set(others.values()))
+  const others = await listForeignIds(tx, claims)
+  if (others.size > 0) throw new ForeignIds(new Set(others.values()))
 }
 
 /** A completion that is one step with one event, one reference and at most one callback item; otherwise empty. */
@@ -230,12 +226,12 @@ function plainAcceptance(
   { platform }: WriteDeps,
   completion: Completion,
 ): { acceptance: Acceptance; row: MessageRow }[] {
-  if (!wasHandedOver(completion) || completion.asked === true || completion.outcome.kind !== 'accepted') return []
+  if (!wasAttempted(completion) || completion.statusQuery === true || completion.outcome.kind !== 'accepted') return []
   const { job, outcome, duration_ms, provider } = completion
   if (outcome.provider_ids.length > 1 || (outcome.later_items ?? []).length > 1) return []
   const step = stepOf(job.row, transitionsOf(completion))
   if (step?.after.status !== 'sent' || step.emitted.length !== 1) return []
-  const [report = null] = reportsOf(completion, platform.ids)
+  const [item = null] = newItemsOf(completion, platform.ids)
   const acceptance = {
     ...writeOf(platform, step),
     provider,
@@ -243,40 +239,40 @@ function plainAcceptance(
     attempt_id: platform.ids('att'),
     number: job.attempts + 1,
     duration_ms,
-    report,
+    item,
   }
   return [{ acceptance, row: step.after }]
 }
 
 /**
- * The completions with the current state of their jobs, and those whose jobs other processes have rescued: their
- * outcome counts, and ours is only an attempt. An acceptance counts whoever reports it.
+ * Loads the current jobs. Where another process has rescued a job, our completion is only recorded as an attempt,
+ * unless it is an acceptance.
  */
-async function asJobsStand(
+async function withCurrentJobs(
   { platform: { process_id } }: WriteDeps,
   tx: Db,
   completions: readonly Completion[],
 ): Promise<{ current: Completion[]; overtaken: Set<Completion> }> {
-  const asked = completions.filter(({ outcome }) => outcome.kind !== 'accepted' && outcome.kind !== 'gone')
-  // lock the whole batch at once and in order: locking in two steps could deadlock
-  if (asked.length > 0)
+  const unaccepted = completions.filter(({ outcome }) => outcome.kind !== 'accepted' && outcome.kind !== 'superseded')
+  // lock the whole batch in order: locking in two steps could deadlock
+  if (unaccepted.length > 0)
     await lockMessages(
       tx,
       completions.map(({ job: { row } }) => ({ ...tenantOf(row), message_id: row.id })),
     )
-  const found = await store.lockSettleable(
+  const found = await store.lockCompletable(
     tx,
     process_id,
-    asked.map(({ job: { row, attempts } }) => ({ message_id: row.id, attempts })),
+    unaccepted.map(({ job: { row, attempts } }) => ({ message_id: row.id, attempts })),
   )
   const jobs = new Map(found.map((one) => [one.message_id, one]))
   const overtaken = new Set<Completion>()
   const current = completions.map((completion) => {
-    if (completion.outcome.kind === 'accepted' || completion.outcome.kind === 'gone') return completion
+    if (completion.outcome.kind === 'accepted' || completion.outcome.kind === 'superseded') return completion
     const job = jobs.get(completion.job.row.id)
-    const now = job === undefined ? completion : withProof(completion, job.accepted_ids)
+    const now = job === undefined ? completion : withAcceptedIds(completion, job.accepted_ids)
     // this process knows nothing of a lost job that it did not send
-    if (job?.own !== true && !(wasHandedOver(completion) && job !== undefined)) overtaken.add(now)
+    if (job?.own !== true && !(wasAttempted(completion) && job !== undefined)) overtaken.add(now)
     return now
   })
   return { current, overtaken }
@@ -286,29 +282,29 @@ async function writeInTransaction(deps: WriteDeps, written: readonly Completion[
   const { pool, ids, clock, process_id } = deps.platform
   const idsOf = (some: readonly Completion[]) => some.map(({ job }) => job.row.id)
   const changed = await transact(pool, async (tx) => {
-    const { current: completions, overtaken } = await asJobsStand(deps, tx, written)
-    const settled = completions.filter((completion) => !overtaken.has(completion))
-    const rows = await applyTransitions(deps, tx, settled.flatMap(transitionsOf))
-    // providers inside this process leave nothing behind: a message that was cancelled meanwhile was never sent
+    const { current: completions, overtaken } = await withCurrentJobs(deps, tx, written)
+    const own = completions.filter((completion) => !overtaken.has(completion))
+    const rows = await applyTransitions(deps, tx, own.flatMap(transitionsOf))
+    // an in-process provider has not sent a message that was cancelled meanwhile
     const sent = completions.filter(
-      (completion) => !(wasHandedOver(completion) && completion.instant) || rows.has(completion.job.row.id),
+      (completion) => !(wasAttempted(completion) && completion.instant) || rows.has(completion.job.row.id),
     )
-    const [found, answered] = [sent.filter(wasAsked), sent.filter((completion) => !wasAsked(completion))]
+    const [found, answered] = [sent.filter(wasQueried), sent.filter((completion) => !wasQueried(completion))]
     await insertAnswered(tx, answered.flatMap(referencesOf))
-    await keepReferences(tx, found.flatMap(referencesOf))
-    await refuseOthersIds(tx, found)
-    await storeReports(
+    await saveReferences(tx, found.flatMap(referencesOf))
+    await refuseForeignIds(tx, found)
+    await insertCallbackItems(
       tx,
-      sent.flatMap((completion) => reportsOf(completion, ids)),
+      sent.flatMap((completion) => newItemsOf(completion, ids)),
     )
     await store.insertAttempts(
       tx,
       sent.flatMap((completion) => attemptsOf(completion, ids)),
     )
-    const gone = [...settled.filter(({ outcome }) => outcome.kind === 'gone'), ...overtaken]
-    const others = settled.filter(({ outcome }) => outcome.kind !== 'gone')
+    const superseded = [...own.filter(({ outcome }) => outcome.kind === 'superseded'), ...overtaken]
+    const others = own.filter(({ outcome }) => outcome.kind !== 'superseded')
     await store.endJobs(tx, idsOf(others.filter((completion) => nextDue(completion) === null)))
-    await store.endGoneJobs(tx, process_id, idsOf(gone), isoTime(clock.now()))
+    await store.endSupersededJobs(tx, process_id, idsOf(superseded), isoTime(clock.now()))
     await store.returnJobs(tx, process_id, others.flatMap(returnedJobOf))
     return rows
   })
@@ -320,8 +316,8 @@ async function writeInTransaction(deps: WriteDeps, written: readonly Completion[
   }
 }
 
-export interface ReportWakes {
-  /** Wakes the callback worker when the later items of these answers are due. */
+export interface ItemWakes {
+  /** Wakes the callback worker when later items of these answers are due. */
   plan(batch: readonly Completion[]): void
   stop(): void
 }
@@ -329,7 +325,7 @@ export interface ReportWakes {
 /** Wake-ups are rounded to this. */
 const stepMs = 20
 
-function reportWakes({ clock, notify }: Pick<Platform, 'clock' | 'notify'>): ReportWakes {
+function itemWakes({ clock, notify }: Pick<Platform, 'clock' | 'notify'>): ItemWakes {
   const stopped = new AbortController()
   setMaxListeners(0, stopped.signal)
   const planned = new Set<number>()

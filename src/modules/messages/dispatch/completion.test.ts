@@ -8,7 +8,7 @@ import {
   nextDue,
   outcomeOf,
   referencesOf,
-  reportsOf,
+  newItemsOf,
   transitionsOf,
   type Completion,
 } from './completion.ts'
@@ -87,7 +87,7 @@ test('what was perhaps sent is repeated after half a minute, then more and more 
   const ended: Completion[] = [
     completed({ kind: 'accepted', provider_ids: ['p'] }),
     completed({ kind: 'refused', code: 'provider_error', provider_code: null, message: '' }),
-    { job: completed(throttled()).job, outcome: { kind: 'gone' }, at_ms },
+    { job: completed(throttled()).job, outcome: { kind: 'superseded' }, at_ms },
   ]
 
   assert.deepEqual(
@@ -107,16 +107,16 @@ test('a message that expires before its next hand-over is looked at when it does
 })
 
 test('receipts of a provider within this process are applied with its answer, those of others and later ones are kept', () => {
-  const report = (after_ms: number) => ({
+  const item = (after_ms: number) => ({
     after_ms,
     item: { kind: 'delivery_receipt', provider_id: 'p', transition: 'deliver' } as const,
   })
-  const outcome: Outcome = { kind: 'accepted', provider_ids: ['p'], later_items: [report(0), report(40)] }
+  const outcome: Outcome = { kind: 'accepted', provider_ids: ['p'], later_items: [item(0), item(40)] }
   const seen = (instant: boolean) => {
     const completion = completed(outcome, { instant })
     return [
       transitionsOf(completion).map(({ transition }) => transition),
-      reportsOf(completion, (prefix) => `${prefix}_1`).map(({ next_run_at }) => next_run_at.slice(20, 23)),
+      newItemsOf(completion, (prefix) => `${prefix}_1`).map(({ next_run_at }) => next_run_at.slice(20, 23)),
     ]
   }
 
@@ -150,7 +150,7 @@ test('a message that is throttled for eight hand-overs is refused, where the pro
   const if_lasting = {
     code: 'policy_violation',
     provider_code: '131048',
-    message: 'Too many recipients report this sender.',
+    message: 'Too many recipients item this sender.',
   } as const
   const spam: Outcome = {
     kind: 'throttled',

@@ -1,91 +1,93 @@
-/** What came of a job, and what it makes of its message: transitions, references, attempts, reports, and when the hand-over is repeated. */
+/**
+ * The effects of an outcome on its message: transitions, references, attempts, callback items, and the time of the
+ * next attempt.
+ */
 import { tenantOf } from '../../../api/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { IdMaker } from '../../../lib/ids.ts'
 import type { Outcome, DeliveryReceipt, CallbackItem } from '../../../providers/provider.ts'
 import { type MessageRow, providerCodeOf } from '../message.ts'
 import type { NewReference } from '../references-repository.ts'
-import type { NewReport } from '../callbacks/repository.ts'
+import type { NewCallbackItem } from '../callbacks/repository.ts'
 import type { TransitionRequest } from '../transitions.ts'
 import type { Job } from './job.ts'
 import type { NewAttempt, ReturnedJob } from './repository.ts'
 
-/** A job that was handed over, or asked about, and the provider's answer. */
-export interface HandedOver {
+/** A send attempt or a status query, with its outcome. */
+export interface Attempted {
   readonly job: Job
   readonly provider: string
   readonly outcome: Outcome
-  /** When it was begun, by the time. */
   readonly began_ms: number
-  /** How long it took, whatever was done to the time meanwhile. */
+  /** By the monotonic clock. */
   readonly duration_ms: number
-  /** When the answer came. */
   readonly at_ms: number
-  /** The provider answers at once, within this process. */
+  /** The provider runs inside this process and answers at once. */
   readonly instant: boolean
-  /** The provider said, when it was asked about an earlier hand-over, that it never had the message. */
-  readonly neverHad?: boolean
-  /** Nothing was handed over: the provider was asked about an earlier time, and this is what it told. */
-  readonly asked?: true
-  /** The ids of what receipts have proved meanwhile to be taken of the message: more than the outcome tells, which is of a part that went out before. */
+  /** A status query showed that the provider never had the message. */
+  readonly notFound?: boolean
+  /** The outcome of a status query: nothing was sent. */
+  readonly statusQuery?: true
+  /** Ids of accepted parts that receipts have proved meanwhile, if they are more than the outcome has. */
   readonly proved?: readonly string[]
 }
 
-/** A job that ended without a hand-over. `gone`: its message is final already, or another process has it. */
-export interface Ended {
+/**
+ * A job that ended without an attempt. `superseded`: its message is final already, or another process has the job.
+ */
+export interface Unsent {
   readonly job: Job
-  readonly outcome: { readonly kind: 'expired' | 'blocked' | 'gone' | 'channel_deleted' }
+  readonly outcome: { readonly kind: 'expired' | 'blocked' | 'superseded' | 'channel_deleted' }
   readonly at_ms: number
 }
 
-export type Completion = HandedOver | Ended
+export type Completion = Attempted | Unsent
 
 const unknownWaitMs = 30_000
 const backoffFirstMs = 500
 const backoffMaxMs = 60_000
-/** A provider that goes on throttling means by it what it says in `if_lasting`. */
+/** After this many attempts a provider that keeps throttling refuses, where it says `if_lasting`. */
 const throttledMax = 8
-/** Hand-overs of a message whose provider never tells what became of them: each may be a copy. */
+/** Attempts without an answer; each may have sent a copy. */
 const unknownsMax = 8
 
-export const wasHandedOver = (completion: Completion): completion is HandedOver => 'provider' in completion
+export const wasAttempted = (completion: Completion): completion is Attempted => 'provider' in completion
 
-/** The provider was asked, and nothing was handed over. */
-export const wasAsked = (completion: Completion): boolean => wasHandedOver(completion) && completion.asked === true
+export const wasQueried = (completion: Completion): boolean =>
+  wasAttempted(completion) && completion.statusQuery === true
 
-/** The provider has the part of which the outcome tells: it has told so by a receipt, and what is left is the rest. */
-const wasProved = (completion: Completion): boolean => wasHandedOver(completion) && completion.proved !== undefined
+/** Receipts proved more accepted parts than the outcome has: the rest is still to be sent. */
+const hasMoreAccepted = (completion: Completion): boolean => wasAttempted(completion) && completion.proved !== undefined
 
-/** The completion, where its job knows of more that was taken of the message than it does: of what it tells the provider has told otherwise. */
-export function withProof(completion: Completion, accepted_ids: readonly string[]): Completion {
-  return wasHandedOver(completion) && accepted_ids.length > takenOf(completion).length
+/** Adds the accepted parts that the job knows of and the completion does not. */
+export function withAcceptedIds(completion: Completion, accepted_ids: readonly string[]): Completion {
+  return wasAttempted(completion) && accepted_ids.length > acceptedIdsOf(completion).length
     ? { ...completion, proved: accepted_ids }
     : completion
 }
 
-/** When the hand-over is repeated, in milliseconds; null when the job has ended. */
+/** Time of the next attempt, in milliseconds; null where the job has ended. */
 export function nextDue(completion: Completion): number | null {
   const { job, outcome, at_ms } = completion
-  if (wasProved(completion)) return at_ms
+  if (hasMoreAccepted(completion)) return at_ms
   if (outcome.kind !== 'throttled' && outcome.kind !== 'unavailable' && outcome.kind !== 'unknown') return null
   const due_ms = at_ms + waitOf(completion)
   if (job.row.expires_at === null) return due_ms
-  // a message that expires while it waits is looked at when it does; one that was handed over long after, since the clock has jumped, is no hurry
+  // a waiting message is checked when it expires; after a clock jump there is no hurry
   const expires_ms = Date.parse(job.row.expires_at)
-  if (wasHandedOver(completion) && expires_ms < completion.began_ms - backoffMaxMs) return due_ms
+  if (wasAttempted(completion) && expires_ms < completion.began_ms - backoffMaxMs) return due_ms
   return Math.min(due_ms, Math.max(at_ms, expires_ms))
 }
 
-/** How long the next hand-over waits, or the next question. */
 function waitOf(completion: Completion): number {
   const { job, outcome } = completion
-  if (wasAsked(completion)) return unknownWaitMs
+  if (wasQueried(completion)) return unknownWaitMs
   if (outcome.kind === 'unknown') return unknownWaitMs * 2 ** Math.min(job.unknowns ?? 0, unknownsMax)
   const wait_ms = Math.min(backoffFirstMs * 2 ** Math.min(job.attempts, 10), backoffMaxMs)
   return Math.max(wait_ms, outcome.kind === 'throttled' ? Math.min(outcome.retry_after_ms ?? 0, backoffMaxMs) : 0)
 }
 
-const errors: Readonly<Record<Exclude<Ended['outcome']['kind'], 'gone'>, MessageRow['error']>> = {
+const errors: Readonly<Record<Exclude<Unsent['outcome']['kind'], 'superseded'>, MessageRow['error']>> = {
   expired: {
     code: 'expired',
     message: 'The validity of the message ended before its provider took it.',
@@ -103,43 +105,39 @@ const errors: Readonly<Record<Exclude<Ended['outcome']['kind'], 'gone'>, Message
   },
 }
 
-/** Of one that may have been sent it is not said that it was not, nor of one that went out in part. */
+/** Does not claim that a message was not sent where it may have been sent, in full or in part. */
 function errorOf(kind: keyof typeof errors, { outcome_unknown, accepted_ids = [] }: Job): MessageRow['error'] {
   const error = errors[kind]!
-  const message = partlyTaken(accepted_ids, error.message)
+  const message = withAcceptedParts(accepted_ids, error.message)
   return {
     ...error,
     message: outcome_unknown ? `${message} An earlier hand-over had no answer: the recipient may have it.` : message,
   }
 }
 
-/** What the provider took of a message that it has not taken whole, at this and earlier hand-overs. */
-function takenOf(completion: Completion): readonly string[] {
+/** Ids of the parts that the provider accepted so far, of a message that is not accepted in full. */
+function acceptedIdsOf(completion: Completion): readonly string[] {
   const { job, outcome } = completion
   if (outcome.kind === 'accepted') return []
-  if (wasHandedOver(completion) && completion.proved !== undefined) return completion.proved
+  if (wasAttempted(completion) && completion.proved !== undefined) return completion.proved
   const [before, now] = [job.accepted_ids ?? [], 'provider_ids' in outcome ? (outcome.provider_ids ?? []) : []]
   return now.length > before.length ? now : before
 }
 
-/** What became of the rest of a message that the provider took in part. */
-const partlyTaken = (accepted_ids: readonly string[], message: string): string =>
-  accepted_ids.length === 0 ? message : `${partsTaken(accepted_ids)} went out, and the rest did not: ${message}`
+const withAcceptedParts = (accepted_ids: readonly string[], message: string): string =>
+  accepted_ids.length === 0 ? message : `${partialAcceptance(accepted_ids)} went out, and the rest did not: ${message}`
 
-const partsTaken = ({ length }: readonly string[]): string => `${length} of its parts`
+const partialAcceptance = ({ length }: readonly string[]): string => `${length} of its parts`
 
-/**
- * What an outcome comes to: a message that was throttled often enough is refused, where the provider says with what, and so is one of which nobody
- * could tell often enough whether it was sent.
- */
+/** Turns throttling and unknown outcomes that happened often enough into refusals. */
 export function outcomeOf({ attempts, unknowns = 0 }: Pick<Job, 'attempts' | 'unknowns'>, outcome: Outcome): Outcome {
   const taken = outcome.provider_ids === undefined ? {} : { provider_ids: outcome.provider_ids }
-  if (outcome.kind === 'unknown' && unknowns + 1 >= unknownsMax) return { ...neverTold, ...taken }
+  if (outcome.kind === 'unknown' && unknowns + 1 >= unknownsMax) return { ...stillUnknown, ...taken }
   if (outcome.kind !== 'throttled' || outcome.if_lasting === undefined || attempts + 1 < throttledMax) return outcome
   return { kind: 'refused', ...outcome.if_lasting, ...taken }
 }
 
-const neverTold: Outcome & { readonly kind: 'refused' } = {
+const stillUnknown: Outcome & { readonly kind: 'refused' } = {
   kind: 'refused',
   code: 'provider_error',
   provider_code: null,
@@ -149,13 +147,13 @@ const neverTold: Outcome & { readonly kind: 'refused' } = {
 
 const notStored = 'The provider gave an answer that could not be stored.'
 
-/** The completion without anything that the provider said, for what of it cannot be stored; null where it said nothing. */
-export function inOwnWords(completion: Completion): Completion | null {
-  if (!wasHandedOver(completion)) return null
+/** The completion without the provider's texts, which cannot be stored; null for an unsent job. */
+export function withoutProviderText(completion: Completion): Completion | null {
+  if (!wasAttempted(completion)) return null
   const { job, outcome } = completion
   if (outcome.kind === 'accepted')
     return { ...completion, outcome: { kind: 'accepted', provider_ids: [`unnamed:${job.row.id}`] } }
-  // what it took of the message cannot be told without its ids, and would go out again
+  // without its ids, the accepted part would be sent again
   const whole = outcome.provider_ids === undefined || outcome.provider_ids.length === 0
   if (whole && outcome.kind === 'unknown') return { ...completion, outcome: { kind: 'unknown', message: notStored } }
   if (whole && outcome.kind === 'unavailable')
@@ -169,25 +167,24 @@ export function inOwnWords(completion: Completion): Completion | null {
   return { ...completion, outcome: { kind: 'refused', code: 'provider_error', provider_code: null, message } }
 }
 
-/** What is asked of the message, in order. */
 export function transitionsOf(completion: Completion): TransitionRequest[] {
   const { job, at_ms } = completion
   const request = { ...tenantOf(job.row), message_id: job.row.id, at: isoTime(at_ms), row: job.row }
-  if (!wasHandedOver(completion)) {
+  if (!wasAttempted(completion)) {
     const { kind } = completion.outcome
-    return kind === 'gone' ? [] : [{ ...request, transition: 'refuse', error: errorOf(kind, job) }]
+    return kind === 'superseded' ? [] : [{ ...request, transition: 'refuse', error: errorOf(kind, job) }]
   }
   const { outcome } = completion
-  // it may have been handed over without a word of it
+  // `sending` may not have been written
   const claim: TransitionRequest = { ...request, transition: 'claim', at: isoTime(completion.began_ms) }
-  if (outcome.kind === 'refused' && !wasProved(completion)) {
+  if (outcome.kind === 'refused' && !hasMoreAccepted(completion)) {
     const { code, message, provider_code } = outcome
     return [
       claim,
       {
         ...request,
         transition: 'refuse',
-        error: { code, message: partlyTaken(takenOf(completion), message), provider_code },
+        error: { code, message: withAcceptedParts(acceptedIdsOf(completion), message), provider_code },
       },
     ]
   }
@@ -200,21 +197,21 @@ export function transitionsOf(completion: Completion): TransitionRequest[] {
   return [claim, { ...request, transition: 'accept' }, ...receipts]
 }
 
-/** The receipts of a provider that answers at once, and that are due at once: they are applied with the answer. */
-function immediateReceipts({ outcome, instant }: HandedOver): DeliveryReceipt[] {
+/** Due receipts of an in-process provider, which are applied together with the answer. */
+function immediateReceipts({ outcome, instant }: Attempted): DeliveryReceipt[] {
   if (!instant || outcome.kind !== 'accepted') return []
-  return (outcome.later_items ?? []).flatMap(({ after_ms, item: report }) =>
-    after_ms === 0 && report.kind === 'delivery_receipt' ? [report] : [],
+  return (outcome.later_items ?? []).flatMap(({ after_ms, item }) =>
+    after_ms === 0 && item.kind === 'delivery_receipt' ? [item] : [],
   )
 }
 
-/** By which ids the provider knows the message. What it took of one that it has not taken whole are parts, of which at least one is to come. */
+/** The provider's ids. A message that is accepted in part has at least one more part to come. */
 export function referencesOf(completion: Completion): NewReference[] {
-  if (!wasHandedOver(completion)) return []
+  if (!wasAttempted(completion)) return []
   const { job, outcome, at_ms } = completion
   const { channel_id, id: message_id } = job.row
   const whole = outcome.kind === 'accepted'
-  const provider_ids = whole ? outcome.provider_ids : takenOf(completion)
+  const provider_ids = whole ? outcome.provider_ids : acceptedIdsOf(completion)
   const parts = provider_ids.length + (whole ? 0 : 1)
   return provider_ids.map((provider_id, part) => ({
     ...tenantOf(job.row),
@@ -227,26 +224,28 @@ export function referencesOf(completion: Completion): NewReference[] {
   }))
 }
 
-/** The reports that came with the answer and are applied later. */
-export function reportsOf(completion: Completion, ids: IdMaker): NewReport[] {
+/** Callback items that came with the answer and are applied later. */
+export function newItemsOf(completion: Completion, ids: IdMaker): NewCallbackItem[] {
   const { job, at_ms } = completion
-  const immediate = new Set<CallbackItem>(wasHandedOver(completion) ? immediateReceipts(completion) : [])
-  return told(completion)
+  const immediate = new Set<CallbackItem>(wasAttempted(completion) ? immediateReceipts(completion) : [])
+  return callbackItemsOf(completion)
     .filter(({ item }) => !immediate.has(item))
-    .map(({ after_ms, item: report }) => ({
+    .map(({ after_ms, item }) => ({
       id: ids('req'),
       ...tenantOf(job.row),
       channel_id: job.row.channel_id,
-      provider_id: report.kind === 'delivery_receipt' ? report.provider_id : null,
-      report,
+      provider_id: item.kind === 'delivery_receipt' ? item.provider_id : null,
+      item,
       next_run_at: isoTime(at_ms + after_ms),
       created_at: isoTime(at_ms),
     }))
 }
 
-/** The reports of a message that was taken, and the opt-out that a refusal tells of. */
-function told(completion: Completion): readonly { readonly after_ms: number; readonly item: CallbackItem }[] {
-  if (!wasHandedOver(completion)) return []
+/** Items of an accepted message, and the opt-out that a refusal reports. */
+function callbackItemsOf(
+  completion: Completion,
+): readonly { readonly after_ms: number; readonly item: CallbackItem }[] {
+  if (!wasAttempted(completion)) return []
   const { job, outcome } = completion
   if (outcome.kind === 'accepted') return outcome.later_items ?? []
   if (outcome.kind !== 'refused' || outcome.opted_out === undefined) return []
@@ -255,7 +254,7 @@ function told(completion: Completion): readonly { readonly after_ms: number; rea
 }
 
 export function attemptsOf(completion: Completion, ids: IdMaker): NewAttempt[] {
-  if (!wasHandedOver(completion) || completion.asked === true) return []
+  if (!wasAttempted(completion) || completion.statusQuery === true) return []
   const { job, provider, outcome, duration_ms, at_ms } = completion
   return [
     {
@@ -274,29 +273,28 @@ export function attemptsOf(completion: Completion, ids: IdMaker): NewAttempt[] {
   ]
 }
 
-/** What the provider said of a hand-over, and what of the message it had taken by then. */
 function messageOf(completion: Completion, said: string): string {
-  const taken = takenOf(completion)
-  return taken.length === 0 ? said : `${partsTaken(taken)} went out before: ${said}`
+  const taken = acceptedIdsOf(completion)
+  return taken.length === 0 ? said : `${partialAcceptance(taken)} went out before: ${said}`
 }
 
-/** The job as it is given back for the next hand-over, with the count of attempts, whether the last one may have arrived, and what was taken of the message. */
+/** The job as it is released for the next attempt. */
 export function returnedJobOf(completion: Completion): ReturnedJob[] {
   const due_ms = nextDue(completion)
   if (due_ms === null) return []
   const { job, outcome } = completion
-  // a question that was not answered leaves things as they were
-  const asked = wasAsked(completion)
-  // an earlier hand-over stays in doubt until the provider has told of it
-  const inDoubt = job.outcome_unknown && !(wasHandedOver(completion) && completion.neverHad === true)
-  const outcome_unknown = !wasProved(completion) && (inDoubt || asked || outcome.kind === 'unknown')
+  // a status query without an answer changes nothing
+  const queried = wasQueried(completion)
+  // the outcome of an earlier attempt stays unknown until the provider has reported it
+  const inDoubt = job.outcome_unknown && !(wasAttempted(completion) && completion.notFound === true)
+  const outcome_unknown = !hasMoreAccepted(completion) && (inDoubt || queried || outcome.kind === 'unknown')
   return [
     {
       message_id: job.row.id,
       next_run_at: isoTime(due_ms),
-      attempts: job.attempts + (asked ? 0 : 1),
+      attempts: job.attempts + (queried ? 0 : 1),
       outcome_unknown,
-      accepted_ids: takenOf(completion),
+      accepted_ids: acceptedIdsOf(completion),
     },
   ]
 }

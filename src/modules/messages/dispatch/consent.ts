@@ -1,4 +1,4 @@
-/** Which messages may not reach their recipients any more: consent is looked at again before a message that has waited is handed over. */
+/** Consent is checked again before a message that has waited is sent. */
 import { tenantOf } from '../../../api/caller.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { ChannelService } from '../../channels/service.ts'
@@ -6,22 +6,23 @@ import { addressKeyOf, findEligibility, marketingType, suppressionHash } from '.
 import { isoTime, mark, type Mark } from '../../../lib/clock.ts'
 import { type Job } from './job.ts'
 
-/** A message that was handed on in memory so long ago had time to lose its recipient's consent, as had every one from the table. */
+/** Messages that waited longer in memory are checked again, like all from the table. */
 const recheckAfterMs = 2000
-/** What was being accepted while somebody opted out knows nothing of it, and is handed over within moments. */
+/** A message that was being accepted during the opt-out is sent within this time. */
 const recheckForMs = 5000
 const recheckedMax = 10_000
 
 export interface ConsentRecheck {
-  /** Somebody has just opted out of messages of this account: for a while none of them goes out unasked. */
+  /** Somebody has opted out of an account's messages: all of them are checked for a while. */
   recheck(account_id: string): void
-  /** The ids of those messages whose recipients have opted out or are blocked; what answers an inbound message passes. */
+  /** Ids of messages whose recipients opted out or are blocked. Automatic replies to inbound messages pass. */
   blockedAmong(jobs: readonly Job[]): Promise<Set<string>>
 }
 
 export function consentRecheck(platform: Platform, channels: ChannelService): ConsentRecheck {
   const recheckedUntil_ms = new Map<string, number>()
-  // what has a producer may have waited for its commit since it was checked, and what seems to come from the future was made before the clock was set back
+  // messages of producers may have waited for their commit; a time in the future is from before the clock was set
+  // back
   const isToBeChecked = ({ row, claimed }: Job, { now_ms, elapsed_ms }: Mark): boolean =>
     row.origin_type !== 'inbound' &&
     (claimed ||
@@ -35,18 +36,18 @@ export function consentRecheck(platform: Platform, channels: ChannelService): Co
     },
     async blockedAmong(jobs) {
       const at = mark(platform.clock)
-      const asked = (
+      const checks = (
         await Promise.all(
           jobs.filter((job) => isToBeChecked(job, at)).map(({ row }) => suppressionsOf(platform, channels, row)),
         )
       ).flat()
-      const found = await findEligibility(platform.pool, asked, isoTime(at.now_ms))
-      return new Set(asked.flatMap(({ message_id }, index) => (found[index]!.verdict === null ? [] : [message_id])))
+      const found = await findEligibility(platform.pool, checks, isoTime(at.now_ms))
+      return new Set(checks.flatMap(({ message_id }, index) => (found[index]!.verdict === null ? [] : [message_id])))
     },
   }
 }
 
-/** What would keep a message from its recipient: an opt-out of its channel type, and of marketing where it is that. */
+/** Suppressions that apply to a message: of its channel type, and of marketing where it is marketing. */
 async function suppressionsOf({ secrets }: Platform, channels: ChannelService, row: Job['row']) {
   const tenant = tenantOf(row)
   const key = addressKeyOf(row.channel_type, row.to)

@@ -1,13 +1,13 @@
 /** The worker `dispatch`: a scheduler claims due jobs, an executor makes the send attempts, a completer writes their outcomes. */
 import type { Worker } from '../../../platform/jobs/worker.ts'
 import type { ChannelService } from '../../channels/service.ts'
-import type { Handoff } from '../accept/row.ts'
+import type { MemoryQueue } from '../accept/row.ts'
 import type { TransitionDeps } from '../transitions.ts'
-import { circuits } from './circuit-breakers.ts'
+import { circuitBreakers } from './circuit-breakers.ts'
 import { completer } from './completer.ts'
 import { consentRecheck, type ConsentRecheck } from './consent.ts'
 import { executor } from './executor.ts'
-import { inHand, type Withdrawing } from './in-progress.ts'
+import { inProgress, type Withdrawing } from './in-progress.ts'
 import { channelLeases } from './leases.ts'
 import { linksWorker } from './links.ts'
 import { pauses } from './pauses.ts'
@@ -15,14 +15,12 @@ import type { ProviderIdCache } from './recent-sends.ts'
 import { channelRates } from './rates.ts'
 import { leaseMs, scheduler } from './scheduler.ts'
 import { type SendTimes, type Sessions, sessionsOf } from './job.ts'
-import { takeOver } from './rescue.ts'
+import { rescuer } from './rescue.ts'
 
 export interface DispatcherDeps extends TransitionDeps {
   readonly channels: ChannelService
   readonly providerIds: ProviderIdCache
-  /** The open sessions of this process, by channel. */
   readonly findSession: Sessions['find']
-  /** Hours at which messages of an origin may be sent. */
   readonly sendTimes: readonly SendTimes[]
   /** False in a process without workers: it queues nothing in memory. */
   readonly inMemory: boolean
@@ -30,31 +28,31 @@ export interface DispatcherDeps extends TransitionDeps {
   readonly alone: () => boolean
 }
 
-export interface Dispatcher extends Handoff, Withdrawing, Pick<ConsentRecheck, 'recheck'> {
+export interface Dispatcher extends MemoryQueue, Withdrawing, Pick<ConsentRecheck, 'recheck'> {
   /** `dispatch`, and `links`, which disconnects channels whose providers are unreachable. */
   readonly workers: readonly Worker[]
-  /** Writes `sending` for every send attempt in progress whose message is still `queued`. */
+  /** Writes `sending` for every attempt in progress whose message is still `queued`. */
   persistSends(): Promise<void>
-  /** Rescues jobs of dead processes. Runs at the start, before anybody can cancel those messages. */
-  takeOver(): Promise<void>
-  /** Finishes send attempts in progress and releases other jobs without counting an attempt. */
+  /** Rescues jobs of dead processes, at the start, before those messages can be cancelled. */
+  rescue(): Promise<void>
+  /** Finishes attempts in progress and releases other jobs without counting an attempt. */
   stop(): Promise<void>
 }
 
 const patienceMs = 50
-/** A message whose provider takes longer to answer is written as `sending`. */
+/** Attempts that take longer are written as `sending`. */
 const persistAfterMs = 300
 
 export function dispatcher(deps: DispatcherDeps): Dispatcher {
   const { platform, channels } = deps
   const { clock, process_id } = platform
-  const jobs = inHand()
+  const jobs = inProgress()
   const leases = channelLeases(platform)
   const rates = channelRates()
   channels.onForget(rates.forget)
-  const circuitsOfChannels = circuits(platform)
+  const circuitBreakersOfChannels = circuitBreakers(platform)
   const sessions = sessionsOf(deps.findSession)
-  const pausesOfChannels = pauses({ platform, circuits: circuitsOfChannels, rates })
+  const pausesOfChannels = pauses({ platform, circuitBreakers: circuitBreakersOfChannels, rates })
   const consent = consentRecheck(platform, channels)
   const completing = completer({ ...deps, jobs })
   const executing = executor({
@@ -62,7 +60,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     jobs,
     leases,
     rates,
-    circuits: circuitsOfChannels,
+    circuitBreakers: circuitBreakersOfChannels,
     pauses: pausesOfChannels,
     sessions,
     consent,
@@ -73,40 +71,42 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     jobs,
     leases,
     rates,
-    circuits: circuitsOfChannels,
+    circuitBreakers: circuitBreakersOfChannels,
     pauses: pausesOfChannels,
     sessions,
     expire: executing.expire,
   })
-  const takingOver = takeOver({ ...deps, scheduling, leases })
+  const rescuing = rescuer({ ...deps, scheduling, leases })
 
   const worker: Worker = {
     name: 'dispatch',
     idle_ms: 500,
     async tick() {
-      const takenOver = await takingOver.some()
+      const rescued = await rescuing.some()
       await executing.persistSends(clock.now() - persistAfterMs)
       const claimed = await scheduling.claim()
       const ready = scheduling.ready()
-      if (ready.length === 0 && jobs.size === 0) return takenOver + claimed
-      const work =
-        ready.length === 0 ? completing.drained() : executing.handOver(ready).then(() => completing.drained())
-      // a provider that hangs must not delay the others: fast ones are awaited, slow ones continue beside the next run
+      if (ready.length === 0 && jobs.size === 0) return rescued + claimed
+      const work = ready.length === 0 ? completing.drained() : executing.sendAll(ready).then(() => completing.drained())
+      // fast providers are awaited, slow ones continue beside the next run
       await Promise.race([work, clock.sleep(patienceMs)])
-      return takenOver + (ready.length === 0 ? claimed : ready.length)
+      return rescued + (ready.length === 0 ? claimed : ready.length)
     },
   }
 
   return {
-    workers: [worker, linksWorker({ platform, channels, circuits: circuitsOfChannels, jobs, leases, sessions })],
+    workers: [
+      worker,
+      linksWorker({ platform, channels, circuitBreakers: circuitBreakersOfChannels, jobs, leases, sessions }),
+    ],
     process_id,
     lease_ms: leaseMs,
-    takes: scheduling.takes,
+    accepts: scheduling.accepts,
     offer: scheduling.offer,
     withdraw: (message_ids) => jobs.withdraw(message_ids, clock.elapsed()),
     recheck: consent.recheck,
     persistSends: () => executing.persistSends(Infinity),
-    takeOver: takingOver.all,
+    rescue: rescuing.all,
     async stop() {
       await scheduling.stop()
       completing.stop()

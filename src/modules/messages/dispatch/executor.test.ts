@@ -7,10 +7,10 @@ import type { ProviderAdapter } from '../../../providers/provider.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
 import type { MessageRow } from '../message.ts'
 import { projectionsOf } from '../projections.ts'
-import { circuits } from './circuit-breakers.ts'
+import { circuitBreakers } from './circuit-breakers.ts'
 import { transitionsOf, type Completion } from './completion.ts'
 import { executor } from './executor.ts'
-import { inHand } from './in-progress.ts'
+import { inProgress } from './in-progress.ts'
 import type { Job } from './job.ts'
 import { channelRates } from './rates.ts'
 
@@ -23,13 +23,13 @@ async function executing(t: TestContext) {
   await api.post('/v1/messages', { channel: channel_id, to: '+4915112345678', type: 'text', text: { body: 'Hi' } })
   const [row] = await world.pool<MessageRow[]>`select * from messages`
   const { platform, clock } = world
-  const known = circuits(platform)
-  const state = { held: true, alone: true, fails: '', handedOver: 0, blocked: false, sending: () => {} }
-  const [jobs, completions] = [inHand(), [] as Completion[]]
+  const known = circuitBreakers(platform)
+  const state = { held: true, alone: true, fails: '', attempts: 0, blocked: false, sending: () => {} }
+  const [jobs, completions] = [inProgress(), [] as Completion[]]
   const adapter: ProviderAdapter = {
     ...world.services.channels.adapterOf({ provider: 'simulator' } as ChannelRow)!,
     async send() {
-      state.handedOver += 1
+      state.attempts += 1
       state.sending()
       return { kind: 'unavailable', provider_code: null, message: 'It is away.' }
     },
@@ -50,7 +50,7 @@ async function executing(t: TestContext) {
     channels,
     jobs,
     rates: channelRates(),
-    circuits: known,
+    circuitBreakers: known,
     pauses: { begin: async () => undefined, end: async () => undefined },
     sessions: { find: () => undefined, sends: () => false },
     leases: { holds: () => state.held },
@@ -89,9 +89,9 @@ test('nothing is handed over whose claim could end meanwhile, nor what is not th
     state.held = why === 'short'
     await world.pool`update dispatch_jobs set next_run_at = ${new Date(lease_until_ms).toISOString()}`
 
-    await made.handOver([job({ lease_until_ms })])
+    await made.sendAll([job({ lease_until_ms })])
 
-    assert.deepEqual([state.handedOver, jobs.size, await isFree()], [0, 0, true], why)
+    assert.deepEqual([state.attempts, jobs.size, await isFree()], [0, 0, true], why)
   }
 })
 
@@ -99,9 +99,9 @@ test('a job of an earlier claim of this process is not handed over: who had it i
   const { state, job, made, completions } = await executing(t)
 
   const { row, lease_until_ms } = job()
-  await made.handOver([job({ row: { ...row, status: 'sending' }, lease_until_ms: lease_until_ms - 5000 })])
+  await made.sendAll([job({ row: { ...row, status: 'sending' }, lease_until_ms: lease_until_ms - 5000 })])
 
-  assert.deepEqual([state.handedOver, completions.map(({ outcome }) => outcome.kind)], [0, ['gone']])
+  assert.deepEqual([state.attempts, completions.map(({ outcome }) => outcome.kind)], [0, ['superseded']])
 })
 
 const exits: Readonly<Record<string, (given: Awaited<ReturnType<typeof executing>>) => void>> = {
@@ -119,11 +119,11 @@ for (const [why, arrange] of Object.entries(exits))
     const planned = beginProbe()
     arrange(given)
 
-    await made.handOver([job()])
+    await made.sendAll([job()])
     const afterOther = probeAt()
-    await made.handOver([job({ probe: true })])
+    await made.sendAll([job({ probe: true })])
 
-    assert.deepEqual([state.handedOver, afterOther, probeAt()], [0, planned, world.clock.now()])
+    assert.deepEqual([state.attempts, afterOther, probeAt()], [0, planned, world.clock.now()])
   })
 
 test('a hand-over is behind a fence that falls with the lease: what a process that slept has not written yet, another may have handed over', async (t) => {
@@ -135,14 +135,14 @@ test('a hand-over is behind a fence that falls with the lease: what a process th
     seen.push(fenceNow()?.())
   }
 
-  await made.handOver([job()])
+  await made.sendAll([job()])
 
   assert.deepEqual(seen, [true, false])
 })
 
 test('what is in its provider’s hands becomes `sending` also where the clock was set back meanwhile', async (t) => {
   const { world, made, job } = await executing(t)
-  await made.handOver([job()])
+  await made.sendAll([job()])
   const statuses = async () => (await world.pool`select status from messages`).map((row) => row['status'])
   const before = await statuses()
 
@@ -158,7 +158,7 @@ for (const jump_ms of [3600_000, -3600_000])
     const began = world.clock.iso()
     state.sending = () => world.clock.jump(jump_ms)
 
-    await made.handOver([job()])
+    await made.sendAll([job()])
 
     assert.deepEqual(
       completions.map((completion) => transitionsOf(completion)[0]?.at),

@@ -1,4 +1,7 @@
-/** The executor: checks jobs a last time, makes the send attempts with no transaction open, and passes on their outcomes. */
+/**
+ * The executor: checks jobs a last time, makes the send attempts outside of transactions, and passes on their
+ * outcomes.
+ */
 import { tenantOf } from '../../../api/caller.ts'
 import { isoTime, withDeadline } from '../../../lib/clock.ts'
 import { fenced } from '../../../lib/fence.ts'
@@ -13,28 +16,28 @@ import type {
 } from '../../../providers/provider.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
 import { findProviderId } from '../references-repository.ts'
-import { listToldOf } from '../callbacks/repository.ts'
+import { listNamedByReceipts } from '../callbacks/repository.ts'
 import { applyTransitions, type TransitionDeps } from '../transitions.ts'
-import { ask } from './status-query.ts'
-import type { Circuits, Told } from './circuit-breakers.ts'
+import { queryStatus } from './status-query.ts'
+import type { CircuitBreakers, Answer } from './circuit-breakers.ts'
 import type { Completer } from './completer.ts'
-import { type Ended, outcomeOf } from './completion.ts'
+import { type Unsent, outcomeOf } from './completion.ts'
 import type { ConsentRecheck } from './consent.ts'
-import { partsTaken } from './partial-acceptance.ts'
-import { mayGo } from './blocked-channels.ts'
-import type { InHand } from './in-progress.ts'
+import { partialAcceptance } from './partial-acceptance.ts'
+import { maySend } from './blocked-channels.ts'
+import type { InProgress } from './in-progress.ts'
 import type { ChannelLeases } from './leases.ts'
 import { type Job, jobsNotBefore, sendTimeoutMs, type SendTimes, type Sessions, validUntil } from './job.ts'
 import type { Pauses } from './pauses.ts'
-import { listHeld, postponeMessages } from './repository.ts'
+import { listOwned, postponeMessages } from './repository.ts'
 import type { ChannelRates } from './rates.ts'
-import { giveBack, isOurs } from './scheduler.ts'
+import { releaseClaims, isOurs } from './scheduler.ts'
 
 export interface ExecutorDeps extends TransitionDeps {
   readonly channels: ChannelService
-  readonly jobs: InHand
+  readonly jobs: InProgress
   readonly rates: ChannelRates
-  readonly circuits: Circuits
+  readonly circuitBreakers: CircuitBreakers
   readonly pauses: Pick<Pauses, 'begin' | 'end'>
   readonly sessions: Sessions
   readonly leases: Pick<ChannelLeases, 'holds'>
@@ -46,32 +49,30 @@ export interface ExecutorDeps extends TransitionDeps {
 }
 
 export interface Executor {
-  /** Makes the send attempts of these jobs. Resolves when each has its outcome. Never rejects. */
-  handOver(jobs: readonly Job[]): Promise<void>
+  /** Makes the send attempts. Resolves when each has its outcome. Never rejects. */
+  sendAll(jobs: readonly Job[]): Promise<void>
   /** Ends expired jobs at once, regardless of their channel's rate. */
   expire(jobs: readonly Job[]): void
   /** Writes `sending` for attempts that began until then and whose messages are still `queued`. */
   persistSends(until_ms: number): Promise<void>
-  /** Resolves when no send attempt is in progress. */
   finished(): Promise<void>
 }
 
-/** A job and its channel. */
 interface Ready {
   readonly job: Job
   readonly channel: ChannelRow
 }
 
-/** Jobs that failed for a reason of ours are due again after this time. */
+/** Retry after an internal error. */
 const retryMs = 1000
-/** The same for jobs that cannot be prepared, for example because the credentials of the channel cannot be decrypted. */
+/** Retry of jobs that cannot be prepared, for example because credentials cannot be decrypted. */
 const faultRetryMs = 30_000
 
 export function executor(deps: ExecutorDeps): Executor {
   const underWay = new Set<Promise<void>>()
   return {
-    handOver(jobs) {
-      const work = handOver(deps, jobs).finally(() => underWay.delete(work))
+    sendAll(jobs) {
+      const work = sendAll(deps, jobs).finally(() => underWay.delete(work))
       underWay.add(work)
       return work
     },
@@ -96,10 +97,10 @@ export function executor(deps: ExecutorDeps): Executor {
   }
 }
 
-const end = ({ complete, jobs, platform }: ExecutorDeps, job: Job, kind: Ended['outcome']['kind']): void =>
+const end = ({ complete, jobs, platform }: ExecutorDeps, job: Job, kind: Unsent['outcome']['kind']): void =>
   complete({ job: jobs.latest(job), outcome: { kind }, at_ms: platform.clock.now() })
 
-async function handOver(deps: ExecutorDeps, jobs: readonly Job[]): Promise<void> {
+async function sendAll(deps: ExecutorDeps, jobs: readonly Job[]): Promise<void> {
   const { clock, log } = deps.platform
   for (const job of jobs) deps.jobs.begin(job)
   let open = jobs
@@ -109,8 +110,8 @@ async function handOver(deps: ExecutorDeps, jobs: readonly Job[]): Promise<void>
     const ready = await persistBeforehand(deps, prepared)
     await withDeadline(clock, sendTimeoutMs, (signal) => Promise.all(ready.map((one) => perform(deps, one, signal))))
   } catch (error) {
-    log.error({ err: error }, 'messages could not be handed over; they are claimed again')
-    await leaveInTable(deps, open, clock.now() + retryMs)
+    log.error({ err: error }, 'messages could not be attempts over; they are claimed again')
+    await release(deps, open, clock.now() + retryMs)
   }
 }
 
@@ -119,11 +120,11 @@ async function expireOutcomeUnknown(deps: ExecutorDeps, jobs: readonly Job[]): P
   if (jobs.length === 0) return
   const later_ms = deps.platform.clock.now() + retryMs
   try {
-    const toldOf = await listToldOf(deps.platform.pool, jobs.map(namesOf))
-    for (const job of jobs) if (!toldOf.has(job.row.id)) end(deps, job, 'expired')
-    await leaveInTable(
+    const namedByReceipts = await listNamedByReceipts(deps.platform.pool, jobs.map(namesOf))
+    for (const job of jobs) if (!namedByReceipts.has(job.row.id)) end(deps, job, 'expired')
+    await release(
       deps,
-      jobs.filter(({ row }) => toldOf.has(row.id)),
+      jobs.filter(({ row }) => namedByReceipts.has(row.id)),
       later_ms,
     )
   } catch (error) {
@@ -131,22 +132,22 @@ async function expireOutcomeUnknown(deps: ExecutorDeps, jobs: readonly Job[]): P
       { err: error },
       'whether receipts tell of messages that expire could not be looked up; they are claimed again',
     )
-    await leaveInTable(deps, jobs, later_ms)
+    await release(deps, jobs, later_ms)
   }
 }
 
 const namesOf = ({ row }: Job) => ({ message_id: row.id, channel_id: row.channel_id })
 
-/** Every job that is not sent leaves here: with an outcome, or released. If it was a probe, another message may be the probe. */
-function leave(deps: ExecutorDeps, job: Job, kind?: Ended['outcome']['kind']): void {
-  if (job.probe === true) deps.circuits.notHandedOver(job.row.channel_id, deps.platform.clock.now())
+/** Ends a job without an attempt, or releases it. If it was a probe, another message may be the probe. */
+function leave(deps: ExecutorDeps, job: Job, kind?: Unsent['outcome']['kind']): void {
+  if (job.probe === true) deps.circuitBreakers.probeNotSent(job.row.channel_id, deps.platform.clock.now())
   if (kind === undefined) deps.jobs.end(job)
   else end(deps, job, kind)
 }
 
-/** Releases jobs. Never rejects: a claim that could not be released ends by itself. */
-async function leaveInTable(deps: ExecutorDeps, jobs: readonly Job[], due_ms?: number): Promise<void> {
-  await giveBack(deps.platform, jobs, due_ms).catch(() => undefined)
+/** Never rejects: a claim that could not be released ends by itself. */
+async function release(deps: ExecutorDeps, jobs: readonly Job[], due_ms?: number): Promise<void> {
+  await releaseClaims(deps.platform, jobs, due_ms).catch(() => undefined)
   for (const job of jobs) leave(deps, job)
 }
 
@@ -155,38 +156,43 @@ async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[
   const { platform, channels, rates } = deps
   const now = platform.clock.now()
   const blocked = await deps.consent.blockedAmong(jobs)
-  const gone = await goneMeanwhile(deps, jobs)
-  const toldOf = await listToldOf(platform.pool, jobs.filter(({ outcome_unknown }) => outcome_unknown).map(namesOf))
+  const superseded = await findSuperseded(deps, jobs)
+  const namedByReceipts = await listNamedByReceipts(
+    platform.pool,
+    jobs.filter(({ outcome_unknown }) => outcome_unknown).map(namesOf),
+  )
   const notBefore = await jobsNotBefore(deps.sendTimes, jobs)
   const found: (ChannelRow | null)[] = []
   for (const { row } of jobs) found.push(await channels.find(tenantOf(row), row.channel_id))
   const ready: Ready[] = []
   const down: Job[] = []
   const later: Job[] = []
-  const told: Job[] = []
+  const awaitingReceipt: Job[] = []
   // nothing fails from here on, so no job is released twice
   for (const [at, job] of jobs.entries()) {
     const channel = found[at]!
     rates.set(job.row.channel_id, channel === null ? null : channels.rateOf(channel))
-    if (gone.has(job) || (job.row.status !== 'queued' && job.row.status !== 'sending')) leave(deps, job, 'gone')
-    else if (toldOf.has(job.row.id)) told.push(job)
+    if (superseded.has(job) || (job.row.status !== 'queued' && job.row.status !== 'sending'))
+      leave(deps, job, 'superseded')
+    else if (namedByReceipts.has(job.row.id)) awaitingReceipt.push(job)
     else if (platform.retention_clock.isPast(validUntil(job), job.row.created_at)) leave(deps, job, 'expired')
     else if (blocked.has(job.row.id)) leave(deps, job, 'blocked')
     else if (channel === null) endOfDeleted(deps, job)
     else if (notBefore.has(job)) later.push(job)
-    else if (!mayGo(channels, deps.sessions, channel)) down.push(job)
+    else if (!maySend(channels, deps.sessions, channel)) down.push(job)
     else ready.push({ job: deps.jobs.latest(job), channel })
   }
-  // they wait until the channel is up, or for the process that holds its session
-  await leaveInTable(deps, down)
-  for (const { row } of down) if (deps.circuits.linkLost(row.channel_id, now)) await deps.pauses.end(row.channel_id)
+  // until the channel is up, or for the process that has its session
+  await release(deps, down)
+  for (const { row } of down)
+    if (deps.circuitBreakers.disconnected(row.channel_id, now)) await deps.pauses.end(row.channel_id)
   await postpone(deps, later, notBefore)
   // until the receipt is applied; it may belong to an attempt that another process has just begun
-  await leaveInTable(deps, told, now + retryMs)
+  await release(deps, awaitingReceipt, now + retryMs)
   return ready
 }
 
-/** Releases jobs until they may be sent. Never rejects: a claim that could not be released ends by itself. */
+/** Releases jobs until they may be sent. Never rejects. */
 async function postpone(deps: ExecutorDeps, jobs: readonly Job[], notBefore: ReadonlyMap<Job, number>): Promise<void> {
   const { pool, process_id, log } = deps.platform
   const postponed = jobs.map((job) => ({
@@ -202,30 +208,29 @@ async function postpone(deps: ExecutorDeps, jobs: readonly Job[], notBefore: Rea
 
 function endOfDeleted(deps: ExecutorDeps, job: Job): void {
   // the other messages fail too and need not wait for the provider
-  deps.circuits.forget(job.row.channel_id)
+  deps.circuitBreakers.forget(job.row.channel_id)
   leave(deps, job, 'channel_deleted')
 }
 
 /**
- * Jobs that this process has lost since it claimed them: a receipt proved that the provider has the message, or another
- * process rescued it. Only re-check jobs that were sent before: their status does not show whether another process
- * rescued them.
+ * Jobs that this process has lost: a receipt proved the message accepted, or another process rescued it. Only jobs
+ * that were sent before are checked, because the status of the others shows it.
  */
-async function goneMeanwhile({ platform, jobs: inHand }: ExecutorDeps, jobs: readonly Job[]): Promise<Set<Job>> {
+async function findSuperseded({ platform, jobs: inProgress }: ExecutorDeps, jobs: readonly Job[]): Promise<Set<Job>> {
   const repeated = jobs.filter(({ row, outcome_unknown }) => outcome_unknown || row.status === 'sending')
   const claims = repeated.map(({ row, lease_until_ms }) => ({
     message_id: row.id,
     lease_until: isoTime(lease_until_ms),
   }))
-  const held = await listHeld(platform.pool, platform.process_id, claims)
+  const owned = await listOwned(platform.pool, platform.process_id, claims)
   // receipts may have proved more accepted parts
-  for (const job of repeated) inHand.update(job, { accepted_ids: held.get(job.row.id) ?? [] })
-  return new Set(repeated.filter(({ row }) => !held.has(row.id)))
+  for (const job of repeated) inProgress.update(job, { accepted_ids: owned.get(job.row.id) ?? [] })
+  return new Set(repeated.filter(({ row }) => !owned.has(row.id)))
 }
 
 /**
  * Writes `sending` before an attempt at a slow provider, unless this process is alone
- * (docs/decisions/sending-unwritten.md). Drops messages that were cancelled meanwhile.
+ * (docs/decisions/sending-unwritten.md). Drops cancelled messages.
  */
 async function persistBeforehand(deps: ExecutorDeps, ready: readonly Ready[]): Promise<readonly Ready[]> {
   const { channels, platform } = deps
@@ -246,17 +251,20 @@ async function persistBeforehand(deps: ExecutorDeps, ready: readonly Ready[]): P
     deps,
     slow.map(({ job }) => ({ job, at_ms })),
   )
-  const gone = new Set(slow.flatMap(({ job }) => (written.has(job.row.id) ? [] : [job])))
-  for (const job of gone) leave(deps, job, 'gone')
-  return ready.flatMap(({ job, channel }) => (gone.has(job) ? [] : [{ job: deps.jobs.latest(job), channel }]))
+  const superseded = new Set(slow.flatMap(({ job }) => (written.has(job.row.id) ? [] : [job])))
+  for (const job of superseded) leave(deps, job, 'superseded')
+  return ready.flatMap(({ job, channel }) => (superseded.has(job) ? [] : [{ job: deps.jobs.latest(job), channel }]))
 }
 
 /** Resolves to the ids of messages that changed to `sending`. */
-async function writeSending(deps: ExecutorDeps, handed: readonly { job: Job; at_ms: number }[]): Promise<Set<string>> {
+async function writeSending(
+  deps: ExecutorDeps,
+  attempts: readonly { job: Job; at_ms: number }[],
+): Promise<Set<string>> {
   const changed = await applyTransitions(
     deps,
     deps.platform.pool,
-    handed.map(({ job: { row }, at_ms }) => ({
+    attempts.map(({ job: { row }, at_ms }) => ({
       ...tenantOf(row),
       message_id: row.id,
       transition: 'claim' as const,
@@ -264,7 +272,7 @@ async function writeSending(deps: ExecutorDeps, handed: readonly { job: Job; at_
       row,
     })),
   )
-  for (const { job } of handed) {
+  for (const { job } of attempts) {
     const row = changed.get(job.row.id)
     if (row !== undefined) deps.jobs.update(job, { row })
   }
@@ -272,88 +280,104 @@ async function writeSending(deps: ExecutorDeps, handed: readonly { job: Job; at_
   return new Set(changed.keys())
 }
 
-/** What the provider gets. */
-interface Given {
+interface ProviderInput {
   readonly message: OutboundMessage
   readonly connection: Connection
 }
 
-/** Never rejects, and does not affect other messages. Once the attempt may have begun, the job is never released as if it had not. */
+/** Never rejects. Once the attempt may have begun, the job is not released as if it had not. */
 async function perform(deps: ExecutorDeps, ready: Ready, signal: AbortSignal): Promise<void> {
   const { job, channel } = ready
   const about = { message_id: job.row.id, channel_id: channel.id }
-  let given: Given
+  let input: ProviderInput
   try {
-    given = { message: await outboundOf(deps.platform, job), connection: deps.channels.connection(channel) }
+    input = { message: await outboundOf(deps.platform, job), connection: deps.channels.connection(channel) }
   } catch (error) {
-    // a fault of ours does not count against the provider
+    // an internal error does not count against the provider
     deps.platform.log.error(
       { err: error, ...about },
       'a message could not be made ready for its provider; it is tried again',
     )
-    return await leaveInTable(deps, [job], deps.platform.clock.now() + faultRetryMs)
+    return await release(deps, [job], deps.platform.clock.now() + faultRetryMs)
   }
   try {
-    // the claim must cover the whole send attempt
-    if (job.lease_until_ms - deps.platform.clock.now() < sendTimeoutMs) return await leaveInTable(deps, [job])
-    await performGiven(deps, ready, given, signal)
+    // the claim must cover the whole attempt
+    if (job.lease_until_ms - deps.platform.clock.now() < sendTimeoutMs) return await release(deps, [job])
+    await attempt(deps, ready, input, signal)
   } catch (error) {
     // the claim stays: when it ends, the job is rescued with an unknown outcome
     deps.platform.log.error(
       { err: error, ...about },
-      'what came of a message could not be told; it is looked at again when its claim ends',
+      'what came of a message could not be answered; it is looked at again when its claim ends',
     )
     deps.jobs.end(job)
   }
 }
 
-async function performGiven(
+/** Queries the status of an earlier attempt where the provider offers it; otherwise makes an attempt. */
+async function attempt(deps: ExecutorDeps, ready: Ready, input: ProviderInput, signal: AbortSignal): Promise<void> {
+  const { job, channel } = ready
+  const { clock } = deps.platform
+  const adapter = deps.channels.adapterOf(channel)
+  const started = { began_ms: clock.now(), elapsed_ms: clock.elapsed() }
+  const isQueried = job.outcome_unknown && adapter?.queryStatus !== undefined
+  const result = isQueried ? await queryStatus(deps.platform, { job, adapter, ...input }, signal) : 'no_information'
+  if (typeof result !== 'string') return await complete(deps, ready, result, { ...started, statusQuery: true })
+  // a receipt may have arrived during the status query
+  if (isQueried && (await findSuperseded(deps, [job])).has(job)) return leave(deps, job, 'superseded')
+  const message = { ...input.message, already_accepted: deps.jobs.latest(job).accepted_ids ?? [] }
+  // nothing is awaited between this check and the attempt: after the process slept, another one may have the job
+  if (!isOurs(deps, job.row)) return await release(deps, [job])
+  const parts = partialAcceptance(deps.platform, deps.jobs, job)
+  const work = () =>
+    whileOurs(deps, job, () => send(deps, adapter, channel, { ...input, message }, signal, parts.onPartAccepted))
+  const outcome = outcomeOf(job, await traced(deps.platform, job, channel, work).finally(parts.end))
+  deps.platform.metrics.attempts.inc({ kind: 'message', outcome: outcome.kind })
+  await complete(deps, ready, outcome, { ...started, notFound: result === 'not_found', stopped: parts.stopped() })
+}
+
+interface Circumstances {
+  readonly began_ms: number
+  readonly elapsed_ms: number
+  /** The outcome of an earlier attempt; nothing was sent now. */
+  readonly statusQuery?: true
+  readonly notFound?: boolean
+  /** The remaining parts wait for the next attempt. */
+  readonly stopped?: boolean
+}
+
+async function complete(
   deps: ExecutorDeps,
   { job, channel }: Ready,
-  given: Given,
-  signal: AbortSignal,
+  outcome: Outcome,
+  { began_ms, elapsed_ms, statusQuery, notFound = false, stopped = false }: Circumstances,
 ): Promise<void> {
-  const { channels, platform } = deps
-  const { clock, metrics } = platform
-  const adapter = channels.adapterOf(channel)
-  const [began_ms, began_elapsed_ms] = [clock.now(), clock.elapsed()]
-  const isAsked = job.outcome_unknown && adapter?.queryStatus !== undefined
-  const answer = isAsked ? await ask(platform, { job, adapter, ...given }, signal) : 'no_information'
-  const neverHad = answer === 'not_found'
-  const told = typeof answer === 'string' ? null : answer
-  // a receipt may have arrived during the status query
-  if (told === null && isAsked && (await goneMeanwhile(deps, [job])).has(job)) return leave(deps, job, 'gone')
-  const message = { ...given.message, already_accepted: deps.jobs.latest(job).accepted_ids ?? [] }
-  // nothing is awaited between this check and the attempt: after the process slept, another one may have the job
-  if (told === null && !isOurs(deps, job.row)) return await leaveInTable(deps, [job])
-  metrics.dispatch_lag_seconds.observe({ channel_type: channel.type }, Math.max(0, began_ms - job.due_ms) / 1000)
-  const parts = partsTaken(platform, deps.jobs, job)
-  const work = () => whileOurs(deps, job, () => send(deps, adapter, channel, { ...given, message }, signal, parts.took))
-  const outcome = told ?? outcomeOf(job, await traced(platform, job, channel, work).finally(parts.end))
+  const { clock, metrics } = deps.platform
   const at_ms = clock.now()
-  // a provider that accepted parts until we stopped has answered
-  const heard: Told = parts.stopped() ? { kind: 'accepted' } : outcome
-  if (told === null) metrics.attempts.inc({ kind: 'message', outcome: outcome.kind })
-  // written meanwhile: the status `sending`, or accepted parts
-  const handedOver = {
+  metrics.dispatch_lag_seconds.observe({ channel_type: channel.type }, Math.max(0, began_ms - job.due_ms) / 1000)
+  const completion = {
+    // the status `sending` or accepted parts may have been written meanwhile
     job: deps.jobs.latest(job),
     provider: channel.provider,
     outcome,
     began_ms,
-    duration_ms: Math.round(clock.elapsed() - began_elapsed_ms),
+    duration_ms: Math.round(clock.elapsed() - elapsed_ms),
     at_ms,
-    instant: adapter?.instant === true,
-    neverHad,
+    instant: deps.channels.adapterOf(channel)?.instant === true,
+    notFound,
   }
-  deps.complete(told === null ? handedOver : { ...handedOver, asked: true })
-  if (job.row.mode === 'live') await heed(deps, job, heard, { began_ms, now_ms: at_ms, asked: told !== null })
+  deps.complete(statusQuery === true ? { ...completion, statusQuery } : completion)
+  if (job.row.mode !== 'live') return
+  // a provider that accepted parts until we stopped has answered
+  const answer: Answer = stopped ? { kind: 'accepted' } : outcome
+  await recordAnswer(deps, job, answer, { began_ms, now_ms: at_ms, isQuery: statusQuery === true })
 }
 
-/** A send attempt behind a fence: a process that slept must not write a request late that another process has made. */
+/** A fence stops late requests of a process that slept: another process may have made the attempt. */
 const whileOurs = (deps: ExecutorDeps, { row }: Job, work: () => Promise<Outcome>): Promise<Outcome> =>
   row.mode === 'test' ? work() : fenced(() => isOurs(deps, row), work)
 
-/** A send attempt as part of the trace of the request that sent the message, where it is known. */
+/** Traces the attempt as part of the request that sent the message, where that is known. */
 async function traced(
   { tracing }: Platform,
   { row }: Job,
@@ -375,22 +399,22 @@ async function traced(
 }
 
 /**
- * What the provider's answer means for the channel. A question is answered, or not, by another part of the provider, within limits of its own: what it told, or that it told nothing, counts
- * neither for the provider nor against it. Where the question was a probe, a message may go instead; one that had no answer leaves the next probe to its time.
+ * Records the answer for the circuit breaker. Status queries use another part of the provider with its own limits, so
+ * they count only where they throttle. If the query was a probe, a message may be sent instead.
  */
-async function heed(
-  { circuits, pauses, platform }: ExecutorDeps,
+async function recordAnswer(
+  { circuitBreakers, pauses, platform }: ExecutorDeps,
   { row, probe }: Job,
-  heard: Told,
-  { asked, ...when }: { readonly began_ms: number; readonly now_ms: number; readonly asked: boolean },
+  answer: Answer,
+  { isQuery, ...when }: { readonly began_ms: number; readonly now_ms: number; readonly isQuery: boolean },
 ): Promise<void> {
-  if (asked && heard.kind !== 'throttled') {
-    if (probe !== true || heard.kind === 'unknown') return
-    circuits.notHandedOver(row.channel_id, when.now_ms)
+  if (isQuery && answer.kind !== 'throttled') {
+    if (probe !== true || answer.kind === 'unknown') return
+    circuitBreakers.probeNotSent(row.channel_id, when.now_ms)
     platform.wake('dispatch')
     return
   }
-  const change = circuits.note(row, heard, { ...when, to: row.to, probe: probe === true })
+  const change = circuitBreakers.note(row, answer, { ...when, to: row.to, probe: probe === true })
   if (change === 'over') await pauses.end(row.channel_id)
   else if (change !== null) await pauses.begin(change)
 }
@@ -399,9 +423,9 @@ async function send(
   deps: ExecutorDeps,
   adapter: ProviderAdapter | undefined,
   { id, provider }: ChannelRow,
-  { message, connection }: Given,
+  { message, connection }: ProviderInput,
   signal: AbortSignal,
-  took: OnPartAccepted,
+  onPartAccepted: OnPartAccepted,
 ): Promise<Outcome> {
   if (adapter === undefined)
     return {
@@ -410,11 +434,11 @@ async function send(
       message: `The provider ${provider} is not part of this service.`,
     }
   try {
-    if (adapter.send !== undefined) return await adapter.send(message, connection, signal, took)
+    if (adapter.send !== undefined) return await adapter.send(message, connection, signal, onPartAccepted)
     const session = deps.sessions.find(id)
     if (session?.send === undefined)
       return { kind: 'unavailable', provider_code: null, message: 'The channel has no session with its provider.' }
-    return await session.send(message, signal, took)
+    return await session.send(message, signal, onPartAccepted)
   } catch (error) {
     deps.platform.log.error({ err: error, message_id: message.id, provider }, 'a provider failed without an answer')
     return { kind: 'unknown', message: 'The provider did not answer.' }

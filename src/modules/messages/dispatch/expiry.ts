@@ -1,4 +1,4 @@
-/** The search for messages that expire while their queue waits: of channels that are not up or fail, and of slow ones. Long queues are looked through piece by piece, beside everything else. */
+/** Finds messages that expire while their queue is blocked or slow. Long queues are searched in steps. */
 import { priorities, ranks } from '../../../api/resources/message.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -6,22 +6,25 @@ import { claimFound, findExpired, searchStart, type SearchPosition } from './que
 import type { ClaimedRow, DueQueue } from './repository.ts'
 
 export interface ExpiredSearch {
-  /** Claims what has expired in these queues, at most `rows_max`; each is looked through at most once a second. Never rejects: a search that fails is repeated later, and keeps nothing waiting. */
+  /**
+   * Claims expired messages of these queues, at most `rows_max`. Each queue is searched once a second at most. Never
+   * rejects.
+   */
   claim(queues: readonly DueQueue[], lease_until: string, rows_max: number): Promise<ClaimedRow[]>
 }
 
 const lookEveryMs = 1000
-/** Looking through long queues takes at most this part of the time. */
+/** Searching takes at most 1/20 of the time. */
 const share = 20
-/** So many jobs one look takes in, for which PostgreSQL takes some twenty milliseconds. */
+/** Jobs per search; PostgreSQL needs about twenty milliseconds for them. */
 export const lookedMax = 4000
-/** Of so many queues and priorities, those first that wait longest for it. */
+/** Parts per search, those first that waited longest. */
 const partsMax = 200
 const rememberedMax = 30_000
 
 /** The jobs of one priority in a queue. */
 interface Part {
-  /** When they are looked at next, by the elapsed time. */
+  /** By the monotonic clock. */
   readonly again_ms: number
   readonly from: SearchPosition
 }
@@ -37,7 +40,6 @@ export function expiredSearch({
 }: Pick<Platform, 'pool' | 'clock' | 'retention_clock' | 'process_id' | 'log'>): ExpiredSearch {
   const parts = new Map<string, Part>()
 
-  /** The parts whose turn it is. */
   function nextOf(queues: readonly DueQueue[], now: number): SearchPosition[] {
     const all = queues.flatMap(({ queue }) => priorities.map((priority) => searchStart(queue, ranks[priority])))
     const known = all.map((from) => parts.get(keyOf(from)) ?? { again_ms: -Infinity, from })
@@ -45,12 +47,12 @@ export function expiredSearch({
     return turn.slice(0, partsMax).map(({ from }) => from)
   }
 
-  /** Where and when the parts are looked at next; where a look did not come to the end of one, it goes on there. */
-  function note(looked: readonly SearchPosition[], reached: readonly SearchPosition[], began_ms: number): void {
+  /** Where a search did not reach the end, the next one continues there. */
+  function note(searched: readonly SearchPosition[], reached: readonly SearchPosition[], began_ms: number): void {
     if (parts.size > rememberedMax) parts.clear()
     const now = clock.elapsed()
     const rest_ms = (now - began_ms) * share
-    for (const { queue, rank } of looked) {
+    for (const { queue, rank } of searched) {
       const from = searchStart(queue, rank)
       parts.set(keyOf(from), { again_ms: now + Math.max(lookEveryMs, rest_ms), from })
     }
@@ -66,7 +68,6 @@ export function expiredSearch({
         const looked_max = Math.floor(lookedMax / from.length)
         const times = { at: isoTime(clock.now()), aged: isoTime(retention_clock.now()) }
         const { message_ids, reached } = await findExpired(pool, { ...times, from, looked_max, found_max: rows_max })
-        // where there are more, they are looked for at once
         if (message_ids.length < rows_max) note(from, reached, began_ms)
         return await claimFound(pool, { message_ids, lease_until, process_id })
       } catch (error) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fakeClock } from '../../../../test/support/clock.ts'
 import type { MessageRow } from '../message.ts'
-import { inHand } from './in-progress.ts'
+import { inProgress } from './in-progress.ts'
 import type { Job } from './job.ts'
 
 const job = (id: string, channel_id = 'ch_1'): Job => ({
@@ -15,7 +15,7 @@ const job = (id: string, channel_id = 'ch_1'): Job => ({
 })
 
 test('a job waits, runs and leaves the hand, and is counted where it is', () => {
-  const jobs = inHand()
+  const jobs = inProgress()
   const [one, two, other] = [job('one'), job('two'), job('other', 'ch_2')]
   for (const each of [one, two, other]) jobs.add(each)
 
@@ -32,7 +32,7 @@ test('a job waits, runs and leaves the hand, and is counted where it is', () => 
 })
 
 test('what is about to be cancelled is taken out of memory, or told that it is on its way', () => {
-  const jobs = inHand()
+  const jobs = inProgress()
   const [waiting, sending] = [job('waiting'), job('sending')]
   jobs.add(waiting)
   jobs.begin(sending)
@@ -49,7 +49,7 @@ test('what is about to be cancelled is taken out of memory, or told that it is o
 })
 
 test('what was kept from coming in may come again after a while, also where the clock was set back', async () => {
-  const { unpersisted } = inHand()
+  const { unpersisted } = inProgress()
   const clock = fakeClock()
   unpersisted.refuse(['one'], clock.elapsed())
 
@@ -61,7 +61,7 @@ test('what was kept from coming in may come again after a while, also where the 
 })
 
 test('a job ends once: ending it again neither miscounts its queue nor touches a new claim of the same message', () => {
-  const jobs = inHand()
+  const jobs = inProgress()
   const [first, other, again] = [job('one'), job('other'), job('one')]
   for (const each of [first, other]) jobs.begin(each)
   jobs.end(first)
@@ -75,7 +75,7 @@ test('a job ends once: ending it again neither miscounts its queue nor touches a
 })
 
 test('a job is what was last written of it, however it was got at, and ends once', () => {
-  const jobs = inHand()
+  const jobs = inProgress()
   const first = job('one')
   jobs.begin(first)
   const row = { ...first.row, status: 'sending' } as MessageRow
@@ -92,7 +92,7 @@ test('a job is what was last written of it, however it was got at, and ends once
 })
 
 test('who waits for places is told of once, when some were given back', () => {
-  const jobs = inHand()
+  const jobs = inProgress()
   jobs.findPlaces(true)
 
   assert.deepEqual([jobs.placesWanted(), jobs.placesWanted()], [true, false])

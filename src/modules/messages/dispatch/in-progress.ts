@@ -2,44 +2,35 @@
 import { backlog, type Backlog } from './backlog.ts'
 import { type Job, queueOf } from './job.ts'
 
-export interface InHand {
+export interface InProgress {
   readonly waiting: Backlog
-  /** Send attempts whose messages are still `queued` in the table. */
+  /** Attempts whose messages are still `queued` in the table. */
   readonly unpersisted: UnpersistedSends
-  /** All jobs, waiting or running. */
+  /** Waiting and running jobs. */
   readonly size: number
-  /** Jobs that do not wait. */
   readonly running: number
   runningOf(queue: string): number
-  /** Send attempts in progress, by channel type. */
   runningByType(): Map<string, number>
-  /** Remembers whether waiting jobs found no free place. */
+  /** Stores whether waiting jobs found no free place. */
   findPlaces(wanting: boolean): void
   /** Whether waiting jobs need the places that became free. Reported once. */
   placesWanted(): boolean
   has(message_id: string): boolean
-  /** Queues a job in memory. */
   add(job: Job): void
   /** The job stops waiting: it is sent or ended. */
   begin(job: Job): void
-  /**
-   * Records what was written of a running job and returns the new job. Jobs are immutable; an earlier version stands
-   * for the job wherever one is asked for.
-   */
+  /** Returns the job with what was written of it. Jobs are immutable; earlier versions remain valid as arguments. */
   update(job: Job, written: Partial<Pick<Job, 'row' | 'accepted_ids'>>): Job
-  /** The newest version of a job. */
   latest(job: Job): Job
-  /** The job is written or released. Ignored for a job that has ended. */
+  /** Ignored for a job that has ended. */
   end(job: Job): void
-  /** Removes waiting jobs that match. */
   drop(predicate: (job: Job) => boolean): Job[]
-  /** See `Withdrawing`. */
   withdraw(message_ids: readonly string[], elapsed_ms: number): ReadonlySet<string>
 }
 
-/** Running jobs, each in its newest version. */
+/** The newest version of each. */
 function runningJobs() {
-  // by identity: a job that ended may be claimed again while somebody still has the old one
+  // by identity: a job that ended may be claimed again while an old version is in use
   const running = new Set<Job>()
   const byQueue = new Map<string, number>()
   const successors = new WeakMap<Job, Job>()
@@ -80,7 +71,7 @@ function runningJobs() {
   }
 }
 
-export function inHand(): InHand {
+export function inProgress(): InProgress {
   const [waiting, unpersisted, running] = [backlog(), unpersistedSends(), runningJobs()]
   const ids = new Set<string>()
   let wanting = false
@@ -137,18 +128,17 @@ export interface UnpersistedSends {
   /** The status is written, or the job has ended. */
   end(message_id: string): void
   has(message_id: string): boolean
-  /** Attempts that began at or before this time, oldest first, and those in the future of a clock that was set back. */
+  /** Attempts that began at or before this time, oldest first, and those from before the clock was set back. */
   since(at_ms: number, now_ms: number): { readonly job: Job; readonly at_ms: number }[]
-  /** Keeps messages that are about to be cancelled from entering memory. */
+  /** Refuses messages that are about to be cancelled. */
   refuse(message_ids: readonly string[], elapsed_ms: number): void
   refuses(message_id: string): boolean
 }
 
-/** What cancelling needs. */
 export interface Withdrawing {
   /**
-   * Removes messages that are about to be cancelled from the memory of this process and keeps them out for a while.
-   * Returns those that are being sent already. Their jobs stay claimed until the cancelling transaction removes them.
+   * Removes messages that are about to be cancelled from memory and refuses them for a while. Returns those that are
+   * being sent already. Their jobs stay claimed until the cancelling transaction removes them.
    */
   withdraw(message_ids: readonly string[]): ReadonlySet<string>
 }
@@ -157,7 +147,6 @@ export interface Withdrawing {
 const refusedForMs = 60_000
 
 function unpersistedSends(): UnpersistedSends {
-  // oldest first
   const begun = new Map<string, { job: Job; at_ms: number }>()
   const refused = new Map<string, number>()
   return {

@@ -7,25 +7,23 @@ import type { Session } from '../../../providers/provider.ts'
 export interface Job {
   /** As this process last wrote it. */
   readonly row: MessageRow
-  /** Send attempts so far. */
   readonly attempts: number
-  /** Attempts without an answer; absent: none. */
+  /** Attempts without an answer. */
   readonly unknowns?: number
   /** Claimed from the table, not queued in memory. */
   readonly claimed: boolean
   /** An earlier attempt may have reached the provider. */
   readonly outcome_unknown: boolean
-  /** Ids of the parts that the provider has accepted, in earlier attempts and in this one; absent: none. */
+  /** Ids of the parts that the provider has accepted so far. */
   readonly accepted_ids?: readonly string[]
-  /** When it was due, in milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly due_ms: number
-  /** When the claim ends. No attempt may last longer. Together with the message it identifies the claim. */
+  /** End of the claim. No attempt may last longer. Together with the message it identifies the claim. */
   readonly lease_until_ms: number
-  /** Chosen as the probe while the circuit breaker of its channel is open. */
+  /** The probe of a paused channel. */
   readonly probe?: true
 }
 
-/** How long a send attempt may take. */
 export const sendTimeoutMs = 30_000
 
 /** One queue per account and channel. */
@@ -55,10 +53,10 @@ export async function jobsNotBefore(
 ): Promise<ReadonlyMap<Job, number>> {
   const later = new Map<Job, number>()
   for (const { origin, notBefore } of times) {
-    const asked = jobs.filter(({ row }) => row.origin_type === origin)
-    if (asked.length === 0) continue
-    const found = await notBefore(asked.map(({ row }) => row))
-    for (const job of asked) if (found.has(job.row.id)) later.set(job, found.get(job.row.id)!)
+    const candidates = jobs.filter(({ row }) => row.origin_type === origin)
+    if (candidates.length === 0) continue
+    const found = await notBefore(candidates.map(({ row }) => row))
+    for (const job of candidates) if (found.has(job.row.id)) later.set(job, found.get(job.row.id)!)
   }
   return later
 }

@@ -1,50 +1,54 @@
-/** Leases on channels: a live channel is dispatched, at its rate, by the one process that holds its lease or its open session. Test mode needs none. */
+/** Leases on live channels: the process that has a channel's lease or open session dispatches it, at its rate. */
 import { limits } from '../../../api/limits.ts'
 import { ageOf, isoTime, longAgo, mark, type Mark } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import * as store from './repository.ts'
 
-/** As long as the silence after which a process counts as dead, so that its channels wait no longer than its messages. */
+/** A channel waits for a dead process no longer than its messages do. */
 const leaseMs = limits.process_silent_ms
-/** The holder stops trusting its lease before another process may take it. */
+/** The owner stops trusting its lease before another process may acquire it. */
 const trustedForMs = leaseMs - 2000
-/** A lease is renewed once half of it is over. */
 const renewAfterMs = leaseMs / 2
-/** A lease is dropped when its channel has had nothing to send for this long. */
+/** The lease of a channel without messages is released after this time. */
 const idleMs = 60_000
 
 export interface ChannelLeases {
-  /** Whether no other process can hold it. Ask right before each send attempt. */
+  /** Whether no other process can have it. Checked before each attempt. */
   holds(channel_id: string): boolean
-  /** Asks for leases on channels that have messages to send. */
+  /** Acquires leases on channels that have messages to send. */
   take(channel_ids: readonly string[]): Promise<void>
   /** The channel has messages to send: its lease stays for another minute. */
   use(channel_id: string): void
-  /** Renews leases that are half over and drops those of idle channels. */
+  /** Renews leases that are half over and releases those of idle channels. */
   renew(): Promise<void>
   release(): Promise<void>
 }
 
 interface Lease {
-  /** When it was last asked for. */
-  asked: Mark
-  /** When its channel last had messages to send, in elapsed milliseconds. */
+  requested: Mark
+  /** By the monotonic clock. */
   used_ms: number
 }
 
 export function channelLeases({ pool, clock, process_id }: Platform): ChannelLeases {
   const leases = new Map<string, Lease>()
-  const holds = (channel_id: string) => ageOf(clock, leases.get(channel_id)?.asked ?? longAgo) < trustedForMs
+  const holds = (channel_id: string) => ageOf(clock, leases.get(channel_id)?.requested ?? longAgo) < trustedForMs
 
-  // the earlier lease is trusted meanwhile, so that sending continues during a renewal
+  // the earlier lease is trusted during the renewal
   const request = async (channel_ids: readonly string[]): Promise<void> => {
-    const asked = mark(clock)
+    const requested = mark(clock)
     const granted = new Set(
-      await store.leaseChannels(pool, channel_ids, process_id, isoTime(asked.now_ms), isoTime(asked.now_ms + leaseMs)),
+      await store.leaseChannels(
+        pool,
+        channel_ids,
+        process_id,
+        isoTime(requested.now_ms),
+        isoTime(requested.now_ms + leaseMs),
+      ),
     )
     for (const channel_id of channel_ids) {
       if (granted.has(channel_id))
-        leases.set(channel_id, { asked, used_ms: leases.get(channel_id)?.used_ms ?? asked.elapsed_ms })
+        leases.set(channel_id, { requested, used_ms: leases.get(channel_id)?.used_ms ?? requested.elapsed_ms })
       else leases.delete(channel_id)
     }
   }
@@ -59,10 +63,10 @@ export function channelLeases({ pool, clock, process_id }: Platform): ChannelLea
     async renew() {
       const now = clock.elapsed()
       const [idle, due]: [string[], string[]] = [[], []]
-      for (const [channel_id, { asked, used_ms }] of leases) {
+      for (const [channel_id, { requested, used_ms }] of leases) {
         if (!holds(channel_id)) leases.delete(channel_id)
         else if (now - used_ms >= idleMs) idle.push(channel_id)
-        else if (ageOf(clock, asked) >= renewAfterMs) due.push(channel_id)
+        else if (ageOf(clock, requested) >= renewAfterMs) due.push(channel_id)
       }
       for (const channel_id of idle) leases.delete(channel_id)
       if (idle.length > 0) await store.releaseChannels(pool, process_id, idle)

@@ -1,6 +1,6 @@
 /**
- * The worker `links`: tries channels whose providers have not answered for half a minute, and disconnects those that cannot be reached then either
- * (behaviour: channels 4.5). It also counts for the metrics what is under way.
+ * The worker `links`: tests channels whose providers have not answered for half a minute and disconnects those that
+ * are unreachable (behaviour: channels 4.5). Measures sends for the metrics.
  */
 import { tenantOf } from '../../../api/caller.ts'
 import { Problem } from '../../../api/problem.ts'
@@ -8,8 +8,8 @@ import { channelTypes } from '../../../api/resources/channel.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { isUp, type ChannelService } from '../../channels/service.ts'
-import type { Circuits, Failing } from './circuit-breakers.ts'
-import type { InHand } from './in-progress.ts'
+import type { CircuitBreakers, Failing } from './circuit-breakers.ts'
+import type { InProgress } from './in-progress.ts'
 import { queueOf } from './job.ts'
 import { isOurs, type Holding } from './scheduler.ts'
 import { listWaiting } from './repository.ts'
@@ -17,8 +17,8 @@ import { listWaiting } from './repository.ts'
 export interface LinksDeps extends Holding {
   readonly platform: Platform
   readonly channels: ChannelService
-  readonly circuits: Circuits
-  readonly jobs: InHand
+  readonly circuitBreakers: CircuitBreakers
+  readonly jobs: InProgress
 }
 
 const lookEveryMs = 1000
@@ -28,10 +28,10 @@ export const linksWorker = (deps: LinksDeps): Worker => ({
   name: 'links',
   idle_ms: lookEveryMs,
   async tick() {
-    const { platform, circuits } = deps
+    const { platform, circuitBreakers } = deps
     measure(deps)
     const lost = await Promise.all(
-      circuits
+      circuitBreakers
         .outOfReach(platform.clock.now())
         .slice(0, triedAtOnce)
         .map((failing) => tryLink(deps, failing)),
@@ -46,50 +46,50 @@ const countsOf = (some: readonly { readonly channel_type: string }[]): ReadonlyM
     [...Map.groupBy(some, ({ channel_type }) => channel_type)].map(([channel_type, of]) => [channel_type, of.length]),
   )
 
-function measure({ platform: { metrics }, circuits, jobs }: LinksDeps): void {
-  const { failing, throttled } = circuits.allPaused()
+function measure({ platform: { metrics }, circuitBreakers, jobs }: LinksDeps): void {
+  const { failing, throttled } = circuitBreakers.allPaused()
   const [open, paused] = [countsOf(failing), countsOf(throttled)]
   const running = jobs.runningByType()
   for (const channel_type of channelTypes) {
     metrics.circuits_open.set({ channel_type }, open.get(channel_type) ?? 0)
     metrics.channels_throttled.set({ channel_type }, paused.get(channel_type) ?? 0)
-    metrics.hand_overs.set({ channel_type }, running.get(channel_type) ?? 0)
+    metrics.send_attempts_in_progress.set({ channel_type }, running.get(channel_type) ?? 0)
   }
 }
 
 /**
- * Forgets pauses of channels that another process dispatches now, and of those for which nothing waits: no answer would close them. One without its link is
- * kept: when the link is back, one message goes first.
+ * Forgets pauses of channels that another process dispatches, or that have no messages. The pause of a disconnected
+ * channel stays: once it is back, one message is sent first.
  */
 async function forgetIdle(deps: LinksDeps): Promise<void> {
-  const { platform, channels, circuits, jobs } = deps
-  const quiet = circuits.quiet(platform.clock.now())
+  const { platform, channels, circuitBreakers, jobs } = deps
+  const quiet = circuitBreakers.quiet(platform.clock.now())
   if (quiet.length === 0) return
   const waiting = await listWaiting(platform.pool, quiet.map(queueOf))
-  const inHand = new Set(jobs.waiting.heads().map(({ row }) => row.channel_id))
+  const inProgress = new Set(jobs.waiting.heads().map(({ row }) => row.channel_id))
   for (const one of quiet) {
-    const waits = waiting.has(queueOf(one)) || inHand.has(one.channel_id) || jobs.runningOf(queueOf(one)) > 0
+    const waits = waiting.has(queueOf(one)) || inProgress.has(one.channel_id) || jobs.runningOf(queueOf(one)) > 0
     if (waits && isOurs(deps, one)) continue
     const channel = await channels.find(tenantOf(one), one.channel_id)
-    if (channel === null || channel.status !== 'active' || isUp(channel)) circuits.forget(one.channel_id)
+    if (channel === null || channel.status !== 'active' || isUp(channel)) circuitBreakers.forget(one.channel_id)
   }
 }
 
 /** Resolves to whether the channel was disconnected. */
-async function tryLink({ platform, channels, circuits }: LinksDeps, failing: Failing): Promise<boolean> {
+async function tryLink({ platform, channels, circuitBreakers }: LinksDeps, failing: Failing): Promise<boolean> {
   const { pool, clock, log } = platform
   const { channel_id } = failing
   const channel = await channels.find(tenantOf(failing), channel_id)
   if (channel === null) {
-    circuits.forget(channel_id)
+    circuitBreakers.forget(channel_id)
     return false
   }
   if (!isUp(channel)) {
-    circuits.linkLost(channel_id, clock.now())
+    circuitBreakers.disconnected(channel_id, clock.now())
     return false
   }
   try {
-    // whoever holds a session knows best how it stands
+    // a session monitors its own connection
     if (!channels.needsSession(channel)) await channels.retryConnection(pool, tenantOf(failing), channel_id)
   } catch (error) {
     if (isDown(error)) {
@@ -98,13 +98,17 @@ async function tryLink({ platform, channels, circuits }: LinksDeps, failing: Fai
         'the provider of a channel has been out of reach for half a minute',
       )
       await channels.setConnection(pool, channel, 'disconnected')
-      // however few hand-overs told of it: once the link is back, one message goes first
-      circuits.note(failing, { kind: 'refused', channel_lost: true }, { began_ms: clock.now(), now_ms: clock.now() })
+      // once the connection is back, one message is sent first
+      circuitBreakers.note(
+        failing,
+        { kind: 'refused', channel_lost: true },
+        { began_ms: clock.now(), now_ms: clock.now() },
+      )
       return true
     }
     log.error({ err: error, channel_id }, 'the link of a channel could not be tried; it is tried again')
   }
-  circuits.reached(channel_id, clock.now())
+  circuitBreakers.reached(channel_id, clock.now())
   return false
 }
 

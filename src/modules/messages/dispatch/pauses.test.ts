@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startPlatform } from '../../../../test/support/world.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
-import { circuits } from './circuit-breakers.ts'
-import { inHand } from './in-progress.ts'
+import { circuitBreakers } from './circuit-breakers.ts'
+import { inProgress } from './in-progress.ts'
 import { pauses } from './pauses.ts'
 import { savePause } from './channels-repository.ts'
 import { channelRates } from './rates.ts'
@@ -20,12 +20,12 @@ const channel = {
 /** A process that looks at the table, where a message of a channel with a session waits; the session is here or elsewhere. */
 async function looking(t: TestContext) {
   const { platform, pool, clock } = await startPlatform(t)
-  const [rates, known] = [channelRates(), circuits(platform)]
+  const [rates, known] = [channelRates(), circuitBreakers(platform)]
   const session = { here: true }
   const made = scheduler({
     platform,
     channels: { find: async () => channel, sendsThroughSession: () => true } as unknown as ChannelService,
-    jobs: inHand(),
+    jobs: inProgress(),
     leases: {
       holds: () => false,
       take: async () => undefined,
@@ -34,8 +34,8 @@ async function looking(t: TestContext) {
       release: async () => undefined,
     },
     rates,
-    circuits: known,
-    pauses: pauses({ platform, circuits: known, rates }),
+    circuitBreakers: known,
+    pauses: pauses({ platform, circuitBreakers: known, rates }),
     sessions: { find: () => undefined, sends: () => session.here },
     inMemory: true,
     expire: () => undefined,
@@ -80,7 +80,7 @@ for (const [name, due] of [
 
 test('of what many answers make of a pause at one moment the last is written, whichever statement is quicker', async (t) => {
   const { platform, pool, clock } = await startPlatform(t)
-  const { begin, end } = pauses({ platform, circuits: circuits(platform), rates: channelRates() })
+  const { begin, end } = pauses({ platform, circuitBreakers: circuitBreakers(platform), rates: channelRates() })
   const told = (seconds: number) =>
     begin({
       account_id: 'acc_1',

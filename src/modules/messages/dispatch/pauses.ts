@@ -1,30 +1,33 @@
-/** Pauses of channels that their providers throttle, beyond the process that was throttled: written down for whoever dispatches the channel next, and for operators. */
+/**
+ * Stores the pauses of throttled channels for other processes, which may dispatch the channel next, and for
+ * operators.
+ */
 import { isoTime } from '../../../lib/clock.ts'
 import { InOrder } from '../../../lib/concurrency.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import type { Circuits, PauseTold } from './circuit-breakers.ts'
+import type { CircuitBreakers, PauseChange } from './circuit-breakers.ts'
 import { deletePause, listPausesElsewhere, savePause } from './channels-repository.ts'
 import type { ChannelRates } from './rates.ts'
 
 export interface Pauses {
-  /** The channel is paused, or for longer: it goes on slower, and whoever dispatches it then knows. Never rejects. */
-  begin(pause: PauseTold): Promise<void>
-  /** Its provider takes more of it again. Never rejects. */
+  /** The channel is paused, or for longer, and then slower. Never rejects. */
+  begin(pause: PauseChange): Promise<void>
+  /** The provider accepts messages again. Never rejects. */
   end(channel_id: string): Promise<void>
-  /** Of these channels, which this process dispatches, those that it has not dispatched before go as another process was told to. */
-  heed(channel_ids: readonly string[]): Promise<void>
-  /** Channels that this process does not dispatch any more, whose pauses others may hear of meanwhile, are heeded anew when it does. */
-  keepTo(isMine: (channel_id: string) => boolean): void
+  /** Adopts pauses of other processes for channels that this process starts to dispatch. */
+  adopt(channel_ids: readonly string[]): Promise<void>
+  /** Channels that this process no longer dispatches are adopted again when it does. */
+  dropUnowned(isMine: (channel_id: string) => boolean): void
 }
 
 export interface PausesDeps {
   readonly platform: Platform
-  readonly circuits: Circuits
+  readonly circuitBreakers: CircuitBreakers
   readonly rates: ChannelRates
 }
 
-export function pauses({ platform: { pool, clock, process_id, log }, circuits, rates }: PausesDeps): Pauses {
-  const heeded = new Set<string>()
+export function pauses({ platform: { pool, clock, process_id, log }, circuitBreakers, rates }: PausesDeps): Pauses {
+  const adopted = new Set<string>()
   const write = lastOfEach()
   return {
     async begin({ account_id, channel_id, channel_type, until_ms, times, begins }) {
@@ -49,8 +52,8 @@ export function pauses({ platform: { pool, clock, process_id, log }, circuits, r
         log.error({ err: error, channel_id }, 'the end of a pause could not be written; it ends by itself'),
       )
     },
-    async heed(channel_ids) {
-      const fresh = channel_ids.filter((channel_id) => !heeded.has(channel_id))
+    async adopt(channel_ids) {
+      const fresh = channel_ids.filter((channel_id) => !adopted.has(channel_id))
       if (fresh.length === 0) return
       for (const { account_id, channel_id, channel_type, paused_until, times, pace } of await listPausesElsewhere(
         pool,
@@ -58,7 +61,9 @@ export function pauses({ platform: { pool, clock, process_id, log }, circuits, r
         process_id,
       )) {
         const until_ms = Date.parse(paused_until)
-        if (!circuits.adopt({ account_id, mode: 'live', channel_id, channel_type, until_ms, times }, clock.now()))
+        if (
+          !circuitBreakers.adopt({ account_id, mode: 'live', channel_id, channel_type, until_ms, times }, clock.now())
+        )
           continue
         rates.slowTo(channel_id, pace, until_ms)
         log.info(
@@ -66,15 +71,15 @@ export function pauses({ platform: { pool, clock, process_id, log }, circuits, r
           'a channel that this process dispatches from now on is throttled by its provider; its messages wait',
         )
       }
-      for (const channel_id of fresh) heeded.add(channel_id)
+      for (const channel_id of fresh) adopted.add(channel_id)
     },
-    keepTo(isMine) {
-      for (const channel_id of heeded) if (!isMine(channel_id)) heeded.delete(channel_id)
+    dropUnowned(isMine) {
+      for (const channel_id of adopted) if (!isMine(channel_id)) adopted.delete(channel_id)
     },
   }
 }
 
-/** Writes of a channel one after the other: answers come together, and what is written in the end is what the last of them told. One that others have followed is left out. */
+/** Orders the writes per channel. A write is skipped where others follow it. */
 function lastOfEach(): (channel_id: string, work: () => Promise<void>) => Promise<void> {
   const [writing, last] = [new InOrder(), new Map<string, () => Promise<void>>()]
   return async (channel_id, work) => {

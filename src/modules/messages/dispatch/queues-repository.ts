@@ -1,9 +1,9 @@
-/** SQL of the search for messages that expire while their queue waits. Workers work across tenants. */
+/** SQL that finds expired messages in waiting queues, and queues with due jobs. Across tenants. */
 import { limits } from '../../../api/limits.ts'
 import { type Db, textColumn } from '../../../platform/database/sql.ts'
 import { type ClaimedRow, type DueQueue, pickedByProcess } from './repository.ts'
 
-/** A queue's jobs of one priority (its rank), and the job behind which they are looked through. */
+/** The jobs of one queue and priority (its rank), and the last job that was searched. */
 export interface SearchPosition {
   readonly queue: string
   readonly rank: number
@@ -11,7 +11,7 @@ export interface SearchPosition {
   readonly message_id: string
 }
 
-/** A position before all jobs of the queue and priority. */
+/** Before all jobs of the queue and priority. */
 export const searchStart = (queue: string, rank: number): SearchPosition => ({
   queue,
   rank,
@@ -22,21 +22,21 @@ export const searchStart = (queue: string, rank: number): SearchPosition => ({
 export interface Search {
   readonly from: readonly SearchPosition[]
   readonly at: string
-  /** The time by which messages age that were not made after it (docs/decisions/clock-jumps.md). */
+  /** Messages created earlier expire by this clock (docs/decisions/clock-jumps.md). */
   readonly aged: string
-  /** Of each queue and priority. */
+  /** Per queue and priority. */
   readonly looked_max: number
   readonly found_max: number
 }
 
 export interface Found {
-  /** Messages that have outlived their validity. */
+  /** Expired messages. */
   readonly message_ids: readonly string[]
-  /** Where the look ended in those queues in which there may be more. */
+  /** Where the search ended in queues that may have more. */
   readonly reached: readonly SearchPosition[]
 }
 
-/** Looks through the due jobs in nobody's hand, the oldest first, for messages that have outlived their validity. */
+/** Searches due, unclaimed jobs for expired messages, oldest first. */
 export async function findExpired(sql: Db, { from, at, aged, looked_max, found_max }: Search): Promise<Found> {
   const column = (of: (position: SearchPosition) => string | number) => textColumn(from.map(of))
   const [row] = await sql<Found[]>`
@@ -67,7 +67,7 @@ export async function findExpired(sql: Db, { from, at, aged, looked_max, found_m
   return row!
 }
 
-/** Claims those of these messages that nobody has in hand. */
+/** Claims these messages where no process has. */
 export async function claimFound(
   sql: Db,
   claim: { message_ids: readonly string[]; lease_until: string; process_id: string },
@@ -80,15 +80,15 @@ export async function claimFound(
     ${pickedByProcess(sql, claim)}`
 }
 
-/** Queues with due jobs, in order, and the queue behind which the next look begins: '' when all were looked at. */
+/** `next`: the queue after which the next scan begins; empty when all were scanned. */
 export interface DueQueues {
   readonly due: DueQueue[]
   readonly next: string
 }
 
 /**
- * The queues behind `after` that have due jobs in nobody's hand, at most `queues_max`, by a loose scan of the index. At most `scanned_max` queues are looked at: those in which all is due
- * later count too, and may be many.
+ * The queues after `after` with due, unclaimed jobs, at most `queues_max`, by a loose index scan. Scans at most
+ * `scanned_max` queues, including those without due jobs.
  */
 export async function listDueQueues(
   sql: Db,
@@ -96,7 +96,7 @@ export async function listDueQueues(
   after: string,
   { queues_max, scanned_max }: { queues_max: number; scanned_max: number },
 ): Promise<DueQueues> {
-  // the last queue looked at is told even where nothing in it is due: behind it the next look begins
+  // the last scanned queue is returned even if nothing is due in it: the next scan begins there
   const rows = await sql<(DueQueue & { readonly number: number; readonly is_due: boolean })[]>`
     with recursive q(queue, number) as (
       (select queue, 1 from dispatch_jobs where process_id is null and queue > ${after} order by queue limit 1)

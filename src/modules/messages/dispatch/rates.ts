@@ -1,38 +1,41 @@
-/** Capacity by rate: how many messages of a channel may go now, and when more may. One that was throttled goes on slower, and faster again by and by (behaviour: messages 7.11). */
+/**
+ * Rate limits per channel. A channel that was throttled restarts more slowly and speeds up again (behaviour: messages
+ * 7.11).
+ */
 import { setMaxListeners } from 'node:events'
 import type { Platform } from '../../../platform/platform.ts'
 
 export interface ChannelRates {
-  /** Messages a second; null: as many as come. */
+  /** Messages a second; null: unlimited. */
   set(channel_id: string, rate: number | null): void
-  /** Forgets the rates, which may have changed: each holds until it is known anew. What went and who is slowed stands. */
+  /** Forgets the rates, which may have changed. Each applies until it is set again. */
   forget(): void
-  /** How many of the wanted messages may go now; they are counted as gone. */
+  /** How many of the wanted messages may be sent now; they count as sent. */
   take(channel_id: string, now_ms: number, wanted: number): number
-  /** How many may go in so many seconds, at least one; Infinity where as many as come, and where the rate was never known. */
+  /** How many may be sent in this time, at least one; Infinity where the rate is unlimited or unknown. */
   within(channel_id: string, seconds: number): number
-  /** When more may go than now. */
+  /** When more may be sent than now. */
   freeAt(channel_id: string, now_ms: number): number
-  /** The provider throttled the channel, which is paused until then: yields how many a second it goes on with, half of what it sent. */
+  /** The channel is throttled and paused until then. Returns its pace afterwards, half of what it sent a second. */
   slow(channel_id: string, now_ms: number, until_ms: number): number
-  /** The pause lasts until then: yields how many a second the channel goes on with, as many as before. */
+  /** The pause lasts until then. Returns the pace afterwards, which is unchanged. */
   slowUntil(channel_id: string, now_ms: number, until_ms: number): number
-  /** From then on it goes at so many a second, and each second by a thirtieth of its rate more, up to that. */
+  /** From then on the channel sends at this pace, and a thirtieth of its rate faster each second. */
   slowTo(channel_id: string, pace: number, from_ms: number): void
 }
 
 const secondMs = 1000
-/** So much of a second's messages may go at once; the others are spread, so that what their providers take to answer does not push two seconds into one. */
+/** This part of a second's messages may be sent at once; the others are spread over the second. */
 const burst = 0.2
-/** So long a channel takes from a standstill to its rate. */
+/** From zero to the full rate. */
 const speedUpMs = 30_000
 const paceMin = 1
 
-/** What went on a channel in the last second, oldest first. */
-interface Gone {
+/** In the last second, oldest first. */
+interface SentRecently {
   readonly grants: { readonly at_ms: number; readonly count: number }[]
   count: number
-  /** What went and has not flowed off at the rate. */
+  /** A leaky bucket: sent, and not yet drained at the rate. */
   spent: number
   at_ms: number
 }
@@ -44,15 +47,17 @@ interface Slowed {
 
 interface State {
   readonly rates: Map<string, number | null>
-  /** Those that were forgotten: they hold until the rate is known again, whatever it is then. */
+  /** Forgotten rates, which apply until the rate is set again. */
   readonly before: Map<string, number>
-  readonly gone: Map<string, Gone>
+  readonly sent: Map<string, SentRecently>
   readonly slowed: Map<string, Slowed>
 }
 
-/** No more than a channel's rate goes in any second, wherever the second begins. Until the rate of a channel is known, its messages go one by one, and within the rate that it had. */
+/**
+ * No second, wherever it begins, has more messages than the rate. A channel with an unknown rate sends one at a time.
+ */
 export function channelRates(): ChannelRates {
-  const state: State = { rates: new Map(), before: new Map(), gone: new Map(), slowed: new Map() }
+  const state: State = { rates: new Map(), before: new Map(), sent: new Map(), slowed: new Map() }
   const { rates, slowed } = state
   return {
     set: (channel_id, rate) => void rates.set(channel_id, rate),
@@ -67,16 +72,16 @@ export function channelRates(): ChannelRates {
     freeAt(channel_id, now_ms) {
       const rate = rateAt(state, channel_id, now_ms)
       if (rate === undefined || rate === null) return now_ms
-      const { grants, count, spent } = goneUntil(state, channel_id, now_ms, rate)
+      const { grants, count, spent } = sentUntil(state, channel_id, now_ms, rate)
       const flown_ms = now_ms + Math.ceil((Math.max(0, spent - rate * burst) * secondMs) / rate)
       return count + 1 <= rate ? flown_ms : Math.max(flown_ms, grants[0]!.at_ms + secondMs)
     },
     take(channel_id, now_ms, wanted) {
       const rate = rateAt(state, channel_id, now_ms)
       if (rate === null) return wanted
-      const last = goneUntil(state, channel_id, now_ms, rate ?? 0)
+      const last = sentUntil(state, channel_id, now_ms, rate ?? 0)
       const within = rate === undefined ? 1 : Math.min(rate - last.count, 1 + rate * burst - last.spent)
-      // the rate is looked up with the first message; a lower one holds from then on
+      // the rate is looked up with the first message; a lower one applies from then on
       const free = rates.has(channel_id) ? within : Math.min(1, within)
       const granted = Math.max(0, Math.min(wanted, Math.floor(free)))
       if (granted > 0) last.grants.push({ at_ms: now_ms, count: granted })
@@ -95,17 +100,17 @@ export function channelRates(): ChannelRates {
   }
 }
 
-/** The rate, or the last one where it was forgotten; undefined where it was never known. */
+/** Undefined where it was never known. */
 const lastRate = ({ rates, before }: State, channel_id: string): number | null | undefined =>
   rates.has(channel_id) ? rates.get(channel_id) : before.get(channel_id)
 
-/** As many a second as may go now; undefined where that is not known yet. */
+/** Messages a second now; undefined where the rate is unknown. */
 function rateAt(state: State, channel_id: string, now_ms: number): number | null | undefined {
   const { slowed } = state
   const rate = lastRate(state, channel_id)
   const slow = slowed.size === 0 ? undefined : slowed.get(channel_id)
   if (slow === undefined || rate === undefined || rate === null) return rate
-  // nobody is slowed for longer than a pause lasts: else the clock was set back
+  // slower for longer than a pause lasts: the clock was set back
   if (slow.from_ms - now_ms > speedUpMs * 2) slow.from_ms = now_ms
   const pace = slow.pace + (Math.max(0, now_ms - slow.from_ms) / speedUpMs) * rate
   if (pace < rate) return pace
@@ -113,12 +118,12 @@ function rateAt(state: State, channel_id: string, now_ms: number): number | null
   return rate
 }
 
-function goneUntil({ gone }: State, channel_id: string, now_ms: number, rate: number): Gone {
-  const known = gone.get(channel_id)
-  // a clock that was set back tells nothing of what went before
+function sentUntil({ sent }: State, channel_id: string, now_ms: number, rate: number): SentRecently {
+  const known = sent.get(channel_id)
+  // the clock was set back
   if (known === undefined || known.at_ms > now_ms) {
-    const made: Gone = { grants: [], count: 0, spent: 0, at_ms: now_ms }
-    gone.set(channel_id, made)
+    const made: SentRecently = { grants: [], count: 0, spent: 0, at_ms: now_ms }
+    sent.set(channel_id, made)
     return made
   }
   while (known.grants.length > 0 && known.grants[0]!.at_ms <= now_ms - secondMs)
@@ -131,20 +136,19 @@ function goneUntil({ gone }: State, channel_id: string, now_ms: number, rate: nu
 function slow(state: State, channel_id: string, now_ms: number, until_ms: number): number {
   const rate = rateAt(state, channel_id, now_ms)
   if (rate === undefined || rate === null) return paceMin
-  const pace = Math.max(paceMin, Math.min(rate, goneUntil(state, channel_id, now_ms, rate).count) / 2)
+  const pace = Math.max(paceMin, Math.min(rate, sentUntil(state, channel_id, now_ms, rate).count) / 2)
   state.slowed.set(channel_id, { pace, from_ms: until_ms })
   return pace
 }
 
 export interface RateWakes {
-  /** Wakes the dispatch worker then. */
   at(at_ms: number): void
   stop(): void
 }
 
 const wakesApartMs = 20
 
-/** Messages that wait for their channel's rate go at the moment when it allows them, not when the worker looks next. */
+/** Wakes the dispatch worker when a rate allows the next message. */
 export function rateWakes({ clock, wake }: Pick<Platform, 'clock' | 'wake'>): RateWakes {
   const stopped = new AbortController()
   setMaxListeners(0, stopped.signal)

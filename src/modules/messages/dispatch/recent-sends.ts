@@ -1,17 +1,18 @@
-/** What this process has just handed over, by the provider's id: a receipt that comes soon finds its message here, without asking the database twice. */
+/**
+ * Messages that were just sent, by provider id: early receipts find their message here without reading the database.
+ */
 import type { MessageRow } from '../message.ts'
 
 export interface ProviderIdCache {
   remember(channel_id: string, provider_id: string, row: MessageRow): void
-  /** The row as it was written then, which may be stale; once. */
+  /** The row as it was written then, which may be stale. Removes it. */
   take(channel_id: string, provider_id: string): MessageRow | undefined
-  /** The same, which stays remembered. */
+  /** Like `take`, without removing it. */
   find(channel_id: string, provider_id: string): MessageRow | undefined
 }
 
 const rowsMax = 10_000
 
-/** The oldest are forgotten first. */
 export function providerIdCache(): ProviderIdCache {
   const rows = new Map<string, MessageRow>()
   return {

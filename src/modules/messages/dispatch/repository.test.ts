@@ -6,7 +6,7 @@ import { holdOpen } from '../../../../test/support/open-transactions.ts'
 import { startPlatform } from '../../../../test/support/world.ts'
 import type { Pool } from '../../../platform/database/sql.ts'
 import { projectionsOf } from '../projections.ts'
-import { claimProbes, endJobs, takeOverJobs } from './repository.ts'
+import { claimProbes, endJobs, rescueJobs } from './repository.ts'
 
 const tenant = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24v', mode: 'live' } as const
 
@@ -29,7 +29,7 @@ test('a take-over leaves alone a message that its process is writing after all, 
 
   const taken = await holdOpen(pool, async (tx) => {
     await tx`update messages set status = 'sent' where account_id = ${tenant.account_id} and mode = ${tenant.mode} and id = ${busy}`
-    const { jobs } = await takeOverJobs(pool, projectionsOf(platform, []), {
+    const { jobs } = await rescueJobs(pool, projectionsOf(platform, []), {
       process_id: 'another',
       at,
       alive_since: at,
@@ -60,7 +60,7 @@ test('a take-over goes piece by piece, and tells which origins have changed', as
   await leave(pool, [platform.ids('msg'), platform.ids('msg'), platform.ids('msg')], at, clock.iso(60_000))
   const projections = projectionsOf(platform, [testProjection().projection])
   const take = () =>
-    takeOverJobs(pool, projections, { process_id: 'another', at, alive_since: at, lease_ms: 60_000, jobs_max: 2 })
+    rescueJobs(pool, projections, { process_id: 'another', at, alive_since: at, lease_ms: 60_000, jobs_max: 2 })
 
   const pieces = [await take(), await take(), await take()].map((piece) => ({ ...piece }))
 
@@ -76,7 +76,7 @@ test('a message that is taken over may have been handed over from the beginning 
   await leave(pool, [platform.ids('msg')], clock.iso(), clock.iso(90_000))
   const at = clock.iso(2 * 3600_000)
 
-  await takeOverJobs(pool, projectionsOf(platform, []), {
+  await rescueJobs(pool, projectionsOf(platform, []), {
     process_id: 'another',
     at,
     alive_since: at,

@@ -1,4 +1,4 @@
-/** SQL of the dispatch worker: claims, take-overs, leases on channels, and what becomes of jobs that were handed over. Workers work across tenants. */
+/** SQL of the dispatch worker: claims, rescues, channel leases and the end of jobs. Across tenants. */
 import type { MessageRow } from '../message.ts'
 import { type Db, jsonRows, textColumn } from '../../../platform/database/sql.ts'
 import { isAlive } from '../../../platform/jobs/process-registry.ts'
@@ -7,7 +7,7 @@ import type { Projections } from '../projections.ts'
 import type { ProbeChoice } from './circuit-breakers.ts'
 import type { Tenant } from '../../../api/caller.ts'
 
-/** A queue that has due jobs in nobody's hand. */
+/** A queue with due, unclaimed jobs. */
 export interface DueQueue {
   queue: string
   account_id: string
@@ -17,21 +17,20 @@ export interface DueQueue {
 
 export interface ClaimedRow extends MessageRow {
   job_attempts: number
-  /** Earlier hand-overs that had no answer. */
+  /** Earlier attempts without an answer. */
   job_unknowns: number
   job_outcome_unknown: boolean
   job_accepted_ids: string[] | null
   job_due_at: string
 }
 
-/** How many jobs of a queue and priority (its rank) may be claimed. */
 export interface QueueCapacity {
   readonly queue: string
   readonly rank: number
   readonly jobs_max: number
 }
 
-/** Claims due jobs, priority first, at most `rows_max`. */
+/** Claims due jobs, high priority first, at most `rows_max`. */
 export async function claimJobs(
   sql: Db,
   claim: {
@@ -59,16 +58,18 @@ export async function claimJobs(
     ${pickedByProcess(sql, claim)}`
 }
 
-/** A queue of which one job is to be claimed, and which of those that were handed over least often. */
+/** A queue of which one job is to be claimed, among those with the fewest attempts. */
 export interface WantedProbe {
   readonly queue: string
   readonly choice: ProbeChoice
 }
 
-/** So many of each priority are looked at, from either end, for the one that was handed over least often: a queue may be long. */
+/** Per priority and end of the queue. */
 const probesLookedAt = 50
 
-/** Claims one due job of each of these queues: of those that were handed over least often the most urgent and oldest, or the newest whatever its priority. */
+/**
+ * Claims one due job of each queue, among those with the fewest attempts: the most urgent and oldest, or the newest.
+ */
 export async function claimProbes(
   sql: Db,
   claim: { probes: readonly WantedProbe[]; at: string; lease_until: string; process_id: string },
@@ -95,7 +96,9 @@ export async function claimProbes(
     ${pickedByProcess(sql, claim)}`
 }
 
-/** The end of a statement that claims: puts the jobs of `picked` into a process's hand; yields their messages, the longest due first. */
+/**
+ * The end of a claiming statement: claims the jobs of `picked` and returns their messages, those due first in front.
+ */
 export const pickedByProcess = (
   sql: Db,
   { process_id, lease_until }: { process_id: string; lease_until: string },
@@ -110,27 +113,26 @@ export const pickedByProcess = (
   from claimed c join messages m on m.account_id = c.account_id and m.mode = c.mode and m.id = c.message_id
   order by c.next_run_at, m.id`
 
-/** Makes due at once what waits in these queues for its time; resolves to how many jobs. */
+/** Makes the waiting jobs of these queues due. Resolves to how many. */
 export async function hastenJobs(sql: Db, queues: readonly string[], at: string): Promise<number> {
   const { count } =
     await sql`update dispatch_jobs set next_run_at = ${at} where process_id is null and queue = any(${[...queues]}::text[]) and next_run_at > ${at}`
   return count
 }
 
-/** What was taken over. */
-export interface TakenOver {
+export interface Rescued {
   readonly jobs: number
-  /** The origins of the messages that changed to `sending` by it. */
+  /** The origins of messages that changed to `sending`. */
   readonly origin_types: readonly string[]
 }
 
 /**
- * Takes back what processes had claimed that have not been heard of since `alive_since`, and whose leases on the channels have ended, and what any has held beyond its claim. What they had handed over may not say so, and is to be
- * asked about where the provider can tell, else repeated: it is `sending` from the beginning of its claim on, before which it was not handed over, and no longer to be cancelled. Messages are locked before their jobs, as everywhere; one that somebody is changing at this
- * moment, such as a process that was believed dead, is left for the next time. At most `jobs_max`: a process may die with all its memory holds, and one statement
- * that takes over tens of thousands would outlast the time that statements have.
+ * Releases jobs of processes that were silent since `alive_since` and have no channel lease, and jobs that outlived
+ * their claims. Their outcome is unknown: their messages become `sending` from the beginning of the claim. Messages
+ * are locked before their jobs; locked ones are skipped until the next run. `jobs_max` limits the duration of the
+ * statement.
  */
-export async function takeOverJobs(
+export async function rescueJobs(
   sql: Db,
   projections: Projections,
   {
@@ -140,8 +142,8 @@ export async function takeOverJobs(
     lease_ms,
     jobs_max,
   }: { process_id: string; at: string; alive_since: string; lease_ms: number; jobs_max: number },
-): Promise<TakenOver> {
-  // which of them are followed only their rows tell
+): Promise<Rescued> {
+  // projections of their origins are known only from the rows
   const transitions =
     projections.pairs.length === 0
       ? sql``
@@ -149,12 +151,12 @@ export async function takeOverJobs(
     transition as (${transitionsFrom(
       sql,
       projections.pairs,
-      sql`select account_id, mode, id as message_id, submission_key, origin_type, origin_id, 'queued' as was, 'sending' as status, updated_at as at from marked`,
+      sql`select account_id, mode, id as message_id, submission_key, origin_type, origin_id, 'queued' as from_status, 'sending' as status, updated_at as at from marked`,
     )})`
   const left = sql`j.process_id is not null and (j.next_run_at <= ${at}
         or (j.process_id <> ${process_id} and not ${isAlive(sql, sql`j.process_id`, alive_since)}
           and not exists (select from channel_leases l where l.channel_id = j.channel_id and l.process_id = j.process_id and ${isLeased(sql, at)})))`
-  const [row] = await sql<TakenOver[]>`
+  const [row] = await sql<Rescued[]>`
     with held as materialized (
       select h.id, j.next_run_at - make_interval(secs => ${lease_ms / 1000}::int) as claimed_at from dispatch_jobs j cross join lateral (
         select m.id from messages m where m.account_id = j.account_id and m.mode = j.mode and m.id = j.message_id limit 1 for update skip locked
@@ -173,7 +175,7 @@ export async function takeOverJobs(
   return row!
 }
 
-/** Gives back what this process has claimed but will not hand over, uncounted. */
+/** Releases claimed jobs without counting an attempt. */
 export async function releaseJobs(
   sql: Db,
   process_id: string,
@@ -186,8 +188,8 @@ export async function releaseJobs(
     where j.message_id = t.message_id and j.process_id = ${process_id}`
 }
 
-/** Those of these messages that this process has in hand by the claim that ends then, not by another one that it made since; and what was taken of each. */
-export async function listHeld(
+/** Those of these messages whose claim is still the given one, with their accepted parts. */
+export async function listOwned(
   sql: Db,
   process_id: string,
   claims: readonly { message_id: string; lease_until: string }[],
@@ -199,31 +201,34 @@ export async function listHeld(
   return new Map(rows.map(({ message_id, accepted_ids }) => [message_id, accepted_ids]))
 }
 
-/** A message that its process may settle: in its own hand, or in nobody's; and what was taken of it. */
-export interface Settleable {
+/** A job that this process may complete: its own (`own`), or unclaimed. */
+export interface CompletableJob {
   readonly message_id: string
   readonly own: boolean
   readonly accepted_ids: readonly string[]
 }
 
 /**
- * Of these messages, handed over so often before: those that are still as this process left them, in its own hand (`own`), or in nobody's and not handed over since. Their jobs
- * are locked: a receipt may prove at this moment what was taken of them. Whoever calls has locked the messages, as everywhere.
+ * Locks those jobs that are as this process left them, with this number of attempts: its own, or unclaimed and not
+ * sent since. The caller has locked the messages.
  */
-export async function lockSettleable(
+export async function lockCompletable(
   tx: Db,
   process_id: string,
   jobs: readonly { message_id: string; attempts: number }[],
-): Promise<Settleable[]> {
+): Promise<CompletableJob[]> {
   if (jobs.length === 0) return []
-  return await tx<Settleable[]>`
+  return await tx<CompletableJob[]>`
     select j.message_id, j.process_id is not null as own, coalesce(j.accepted_ids, '{}') as accepted_ids
     from json_to_recordset(${jsonRows(jobs)}::text::json) as t(message_id text, attempts int)
     join dispatch_jobs j on j.message_id = t.message_id where (j.process_id = ${process_id} or j.process_id is null) and j.attempts = t.attempts for update of j`
 }
 
-/** Ends the jobs of those messages that are final; one that is not was taken from this process: should it hold it again, it is free to be claimed. */
-export async function endGoneJobs(
+/**
+ * Ends the jobs of final messages. Jobs of the others were rescued from this process; if it has claimed them again,
+ * they are released.
+ */
+export async function endSupersededJobs(
   sql: Db,
   process_id: string,
   message_ids: readonly string[],
@@ -241,13 +246,13 @@ export async function endGoneJobs(
 }
 
 /**
- * Whether a process has the lease of `channel_leases l` at this moment. The lease alone counts: a process whose heartbeat is late renews it all the same,
- * and trusts it. Whoever has signed off, or has been forgotten by one that found itself alone, has none.
+ * Whether the lease `l` is valid. A process with a late heartbeat still renews its leases; one that signed off has
+ * none.
  */
 const isLeased = (sql: Db, at: string) =>
   sql`(l.lease_until > ${at} and exists (select from processes p where p.id = l.process_id))`
 
-/** Takes or renews the lease on channels; resolves to those that this process holds until `lease_until`. */
+/** Acquires or renews leases. Resolves to the channels whose leases this process has. */
 export async function leaseChannels(
   sql: Db,
   channel_ids: readonly string[],
@@ -265,7 +270,7 @@ export async function leaseChannels(
   return rows.map(({ channel_id }) => channel_id)
 }
 
-/** Frees the leases of a process on these channels, or on all of its channels. */
+/** Releases the leases on these channels, or on all. */
 export async function releaseChannels(sql: Db, process_id: string, channel_ids?: readonly string[]): Promise<void> {
   await sql`
     delete from channel_leases
@@ -273,14 +278,14 @@ export async function releaseChannels(sql: Db, process_id: string, channel_ids?:
       ${channel_ids === undefined ? sql`` : sql`and channel_id = any(${[...channel_ids]}::text[])`}`
 }
 
-/** Those of these queues in which messages wait that no process has in hand, whenever they are due. */
+/** Queues with unclaimed messages, whenever they are due. */
 export async function listWaiting(sql: Db, queues: readonly string[]): Promise<Set<string>> {
   const rows = await sql<{ queue: string }[]>`
     select q.queue from unnest(${[...queues]}::text[]) as q(queue) where exists (select from dispatch_jobs where process_id is null and queue = q.queue)`
   return new Set(rows.map(({ queue }) => queue))
 }
 
-/** How many messages of a queue wait beyond those that processes have in hand, counted up to `max`. */
+/** Counts the unclaimed messages of a queue, up to `max`. */
 export async function countQueue(sql: Db, queue: string, max: number): Promise<number> {
   const [row] = await sql<
     { count: number }[]
@@ -291,19 +296,17 @@ export async function countQueue(sql: Db, queue: string, max: number): Promise<n
 export interface Depths {
   dispatch: number
   scheduled: number
-  reports: number
+  callback_items: number
 }
 
-/** What an operator asks at night: how much is due, planned and unread. */
 export async function measureDepths(sql: Db, at: string): Promise<Depths> {
   const [row] = await sql<Depths[]>`
     select count(*) filter (where next_run_at <= ${at} or process_id is not null) as dispatch, count(*) filter (where next_run_at > ${at} and process_id is null) as scheduled,
-      (select count(*) from provider_reports) as reports
+      (select count(*) from callback_items) as callback_items
     from dispatch_jobs`
   return row!
 }
 
-/** One hand-over and its outcome. */
 export interface NewAttempt {
   readonly account_id: string
   readonly mode: string
@@ -318,7 +321,7 @@ export interface NewAttempt {
   readonly created_at: string
 }
 
-/** An attempt that is there already stays as it is. */
+/** Existing attempts stay as they are. */
 export async function insertAttempts(tx: Db, attempts: readonly NewAttempt[]): Promise<void> {
   if (attempts.length === 0) return
   await tx`
@@ -329,24 +332,26 @@ export async function insertAttempts(tx: Db, attempts: readonly NewAttempt[]): P
     on conflict (message_id, number) do nothing`
 }
 
-/** Ends the jobs of these messages, whoever has them in hand: there is nothing left to hand over. */
+/** Ends jobs whoever has claimed them: nothing is left to send. */
 export async function endJobs(tx: Db, message_ids: readonly string[]): Promise<void> {
   if (message_ids.length === 0) return
   await tx`delete from dispatch_jobs where message_id = any(${[...message_ids]}::text[])`
 }
 
-/** A job that is to be handed over again, when and after how many times. */
 export interface ReturnedJob {
   readonly message_id: string
   readonly next_run_at: string
   readonly attempts: number
-  /** A hand-over may have arrived of which nobody has told yet. */
+  /** An attempt without an answer may have arrived. */
   readonly outcome_unknown: boolean
-  /** The provider's ids of what it took of the message so far. */
+  /** Ids of the accepted parts. */
   readonly accepted_ids: readonly string[]
 }
 
-/** Gives jobs back to be claimed again at their time, where no other process has them in hand. One that was taken from this process stays in doubt, and is due no sooner than it was. */
+/**
+ * Releases jobs for their next attempt, unless another process has claimed them. A job that was rescued meanwhile
+ * keeps its unknown outcome and is due no earlier.
+ */
 export async function returnJobs(tx: Db, process_id: string, jobs: readonly ReturnedJob[]): Promise<void> {
   if (jobs.length === 0) return
   await tx`
@@ -356,16 +361,14 @@ export async function returnJobs(tx: Db, process_id: string, jobs: readonly Retu
     where j.message_id = t.message_id and (j.process_id = ${process_id} or j.process_id is null)`
 }
 
-/** A message in the hand of a process, by the claim that ends then. */
 export interface Claim {
   readonly process_id: string
   readonly message_id: string
-  /** ISO 8601. */
   readonly lease_until: string
 }
 
-/** Keeps what was taken of a message while the rest is handed over; false where this claim of it has ended, or where receipts have proved more than that. */
-export async function keepAccepted(
+/** Stores accepted parts during an attempt. False where the claim has ended or receipts have proved more. */
+export async function saveAccepted(
   sql: Db,
   { process_id, message_id, lease_until }: Claim,
   accepted_ids: readonly string[],
@@ -377,7 +380,7 @@ export async function keepAccepted(
   return rows.length > 0
 }
 
-/** Which of these messages have jobs, and what was taken of each. The jobs are locked: whoever calls has locked the messages, as everywhere. */
+/** Locks the jobs of these messages and returns their accepted parts. The caller has locked the messages. */
 export async function lockAccepted(tx: Db, message_ids: readonly string[]): Promise<Map<string, readonly string[]>> {
   if (message_ids.length === 0) return new Map()
   const rows = await tx<{ message_id: string; accepted_ids: string[] }[]>`
@@ -385,7 +388,7 @@ export async function lockAccepted(tx: Db, message_ids: readonly string[]): Prom
   return new Map(rows.map(({ message_id, accepted_ids }) => [message_id, accepted_ids]))
 }
 
-/** Keeps what receipts proved to be taken: what nobody has in hand is in doubt no more, and the rest of it is due at once. */
+/** Stores parts that receipts proved accepted: the outcome of unclaimed jobs is known then, and the rest is due. */
 export async function raiseAccepted(
   tx: Db,
   jobs: readonly { readonly message_id: string; readonly accepted_ids: readonly string[] }[],
@@ -398,13 +401,15 @@ export async function raiseAccepted(
     from json_to_recordset(${jsonRows(jobs)}::text::json) as t(message_id text, accepted_ids text[]) where j.message_id = t.message_id`
 }
 
-/** A message that is in the hand of this process, and is not to go before `next_run_at`. */
 export interface Postponed extends Tenant {
   readonly message_id: string
   readonly next_run_at: string
 }
 
-/** Gives messages back until their time, uncounted: it is their `send_at` from then on, from which their validity counts. Messages are locked before their jobs, as everywhere. */
+/**
+ * Releases messages until `next_run_at` without counting an attempt; it becomes their `send_at`. Messages are locked
+ * before their jobs.
+ */
 export async function postponeMessages(sql: Db, process_id: string, postponed: readonly Postponed[]): Promise<void> {
   if (postponed.length === 0) return
   await sql`
@@ -420,8 +425,11 @@ export async function postponeMessages(sql: Db, process_id: string, postponed: r
     update messages m set send_at = r.next_run_at from returned r where m.account_id = r.account_id and m.mode = r.mode and m.id = r.message_id`
 }
 
-/** Whether a message to the same recipient is on its way over the channel, whose provider's id nobody knows yet. Of those in doubt themselves, the first one goes first. */
-export async function isAnotherInHand(
+/**
+ * Whether another message to the recipient is being sent over the channel, whose provider id is not known yet. Among
+ * messages with unknown outcomes the first one counts.
+ */
+export async function isAnotherInProgress(
   sql: Db,
   { channel_id, message_id, to }: { channel_id: string; message_id: string; to: string },
 ): Promise<boolean> {
@@ -432,15 +440,14 @@ export async function isAnotherInHand(
   return rows.length > 0
 }
 
-/** Ids by which a channel's provider is said to know a message. */
 export interface ClaimedIds extends Tenant {
   readonly channel_id: string
   readonly message_id: string
   readonly provider_ids: readonly string[]
 }
 
-/** Those of these ids by which the provider knows other messages, and which message was said to have them. */
-export async function listOthersIds(sql: Db, claims: readonly ClaimedIds[]): Promise<Map<string, string>> {
+/** Those of these provider ids that belong to other messages, with the message that claimed them. */
+export async function listForeignIds(sql: Db, claims: readonly ClaimedIds[]): Promise<Map<string, string>> {
   const wanted = claims.flatMap(({ provider_ids, ...claim }) =>
     provider_ids.map((provider_id) => ({ ...claim, provider_id })),
   )

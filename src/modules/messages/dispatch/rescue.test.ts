@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startPlatform } from '../../../../test/support/world.ts'
 import { projectionsOf } from '../projections.ts'
-import { takeOver, type TakeOverDeps } from './rescue.ts'
+import { rescuer, type RescuerDeps } from './rescue.ts'
 
 test('leases are renewed, and messages taken over, once a second, also after the clock was set back', async (t) => {
   const { platform, clock } = await startPlatform(t)
   let renewed = 0
-  const leases = { renew: async () => void (renewed += 1) } as unknown as TakeOverDeps['leases']
-  const scheduling = { sweep: async () => undefined } as unknown as TakeOverDeps['scheduling']
-  const taking = takeOver({ platform, projections: projectionsOf(platform, []), leases, scheduling })
+  const leases = { renew: async () => void (renewed += 1) } as unknown as RescuerDeps['leases']
+  const scheduling = { sweep: async () => undefined } as unknown as RescuerDeps['scheduling']
+  const taking = rescuer({ platform, projections: projectionsOf(platform, []), leases, scheduling })
   const counts: number[] = []
   for (const move of [
     () => clock.advance(0),

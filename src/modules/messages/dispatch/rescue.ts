@@ -4,14 +4,14 @@ import { isoTime } from '../../../lib/clock.ts'
 import type { TransitionDeps } from '../transitions.ts'
 import type { ChannelLeases } from './leases.ts'
 import { leaseMs, type Scheduler } from './scheduler.ts'
-import { takeOverJobs } from './repository.ts'
+import { rescueJobs } from './repository.ts'
 
-export interface TakeOverDeps extends Pick<TransitionDeps, 'platform' | 'projections'> {
+export interface RescuerDeps extends Pick<TransitionDeps, 'platform' | 'projections'> {
   readonly scheduling: Scheduler
   readonly leases: ChannelLeases
 }
 
-export interface TakeOver {
+export interface Rescuer {
   /** Rescues some jobs if a second has passed. Resolves to how many. */
   some(): Promise<number>
   /** Rescues all jobs if a second has passed. */
@@ -23,7 +23,7 @@ const pieceMax = 2000
 /** Per run; the next run follows at once. */
 const piecesMax = 5
 
-export function takeOver(deps: TakeOverDeps): TakeOver {
+export function rescuer(deps: RescuerDeps): Rescuer {
   const last = { ms: -Infinity }
   const some = async (): Promise<number> => {
     const { clock } = deps.platform
@@ -32,7 +32,7 @@ export function takeOver(deps: TakeOverDeps): TakeOver {
     const now = clock.now()
     await deps.scheduling.sweep()
     await deps.leases.renew()
-    const taken = await takePieces(deps, now)
+    const taken = await rescueBatches(deps, now)
     if (taken === pieceMax * piecesMax) last.ms = -Infinity
     return taken
   }
@@ -44,7 +44,7 @@ export function takeOver(deps: TakeOverDeps): TakeOver {
   }
 }
 
-async function takePieces({ platform, projections }: TakeOverDeps, now: number): Promise<number> {
+async function rescueBatches({ platform, projections }: RescuerDeps, now: number): Promise<number> {
   const { pool, process_id, log } = platform
   const claim = {
     process_id,
@@ -55,7 +55,7 @@ async function takePieces({ platform, projections }: TakeOverDeps, now: number):
   }
   let taken = 0
   for (let piece = 1; piece <= piecesMax; piece++) {
-    const { jobs, origin_types } = await takeOverJobs(pool, projections, claim)
+    const { jobs, origin_types } = await rescueJobs(pool, projections, claim)
     projections.wake(origin_types.map((origin_type) => ({ origin_type })))
     taken += jobs
     if (jobs < pieceMax) break

@@ -5,8 +5,8 @@ import { startWorld, type World } from '../../../../test/support/world.ts'
 import type { Pool } from '../../../platform/database/sql.ts'
 import type { ChannelRow } from '../../channels/service.ts'
 import type { MessageRow } from '../message.ts'
-import { circuits } from './circuit-breakers.ts'
-import { inHand } from './in-progress.ts'
+import { circuitBreakers } from './circuit-breakers.ts'
+import { inProgress } from './in-progress.ts'
 import type { Job } from './job.ts'
 import { pauses } from './pauses.ts'
 import { channelRates } from './rates.ts'
@@ -15,7 +15,7 @@ import type { Session } from '../../../providers/provider.ts'
 
 async function scheduling(t: TestContext) {
   const world = await startWorld(t)
-  const [jobs, rates, known] = [inHand(), channelRates(), circuits(world.platform)]
+  const [jobs, rates, known] = [inProgress(), channelRates(), circuitBreakers(world.platform)]
   const expired: Job[] = []
   const session = { open: false }
   const linked: Session = { max_concurrent_sends: 8, ended: new Promise(() => undefined), close: async () => undefined }
@@ -44,8 +44,8 @@ async function scheduling(t: TestContext) {
     jobs,
     leases,
     rates,
-    circuits: known,
-    pauses: pauses({ platform: world.platform, circuits: known, rates }),
+    circuitBreakers: known,
+    pauses: pauses({ platform: world.platform, circuitBreakers: known, rates }),
     sessions: {
       find: (channel_id) => (channel_id === 'ch_linked' ? linked : undefined),
       sends: (channel_id) => channel_id === 'ch_of_another' && session.open,
@@ -73,7 +73,7 @@ async function scheduling(t: TestContext) {
     )
   const item = (channel_id: string) =>
     ({ account_id: 'acc_1', channel_id, sandbox: false, priority: 'normal' }) as const
-  return { world, jobs, rates, circuits: known, session, up, breaking, expired, made, offer, item }
+  return { world, jobs, rates, circuitBreakers: known, session, up, breaking, expired, made, offer, item }
 }
 
 /** A pool of which the statements that contain `breaks.part` fail. */
@@ -103,27 +103,27 @@ test('memory takes what a channel sends within three seconds, of the channels th
   rates.set('ch_slow', 2)
 
   offer('ch_slow', 5)
-  const before = made.takes(item('ch_slow'))
+  const before = made.accepts(item('ch_slow'))
   offer('ch_fast', 1000)
 
-  assert.deepEqual([before, made.takes(item('ch_fast')), made.takes(item('ch_of_another'))], [true, true, false])
+  assert.deepEqual([before, made.accepts(item('ch_fast')), made.accepts(item('ch_of_another'))], [true, true, false])
   offer('ch_slow', 6)
-  assert.equal(made.takes(item('ch_slow')), false)
+  assert.equal(made.accepts(item('ch_slow')), false)
 })
 
 test('memory takes the messages of a channel whose session this process holds', async (t) => {
   const { session, made, item } = await scheduling(t)
 
-  const before = made.takes(item('ch_of_another'))
+  const before = made.accepts(item('ch_of_another'))
   session.open = true
 
-  assert.deepEqual([before, made.takes(item('ch_of_another'))], [false, true])
+  assert.deepEqual([before, made.accepts(item('ch_of_another'))], [false, true])
 })
 
 test('messages of a slow channel that are accepted together share its room, and what was not accepted after all leaves it', async (t) => {
   const { rates, made, offer, item } = await scheduling(t)
   rates.set('ch_slow', 2)
-  const granted = () => Array.from({ length: 20 }, () => made.takes(item('ch_slow'))).filter(Boolean).length
+  const granted = () => Array.from({ length: 20 }, () => made.accepts(item('ch_slow'))).filter(Boolean).length
 
   const first = granted()
   offer('ch_slow', 4)
@@ -211,19 +211,19 @@ test('a scheduler that stops takes nothing, and gives back what was being accept
   await made.stop()
 
   assert.deepEqual(
-    [first, await claimed(), jobs.size, made.takes(item('ch_a')), await made.claim(), made.ready()],
+    [first, await claimed(), jobs.size, made.accepts(item('ch_a')), await made.claim(), made.ready()],
     [1, 0, 0, false, 0, []],
   )
   await world.pool`delete from dispatch_jobs`
 })
 
 test('what waits in memory for a channel whose provider fails again and again goes back with its place in the queue, and that of others stays', async (t) => {
-  const { world, jobs, circuits, made, offer, item } = await scheduling(t)
+  const { world, jobs, circuitBreakers, made, offer, item } = await scheduling(t)
   for (const n of [0, 1, 2]) await queued(world, `ch_a_${n}`, 'ch_a')
   // due so late that they are not claimed again
   offer('ch_a', 3, { created_at: world.clock.iso(1000) })
   offer('ch_b', 2)
-  openCircuit(world, circuits, 'ch_a')
+  openCircuit(world, circuitBreakers, 'ch_a')
 
   await made.claim()
 
@@ -232,7 +232,7 @@ test('what waits in memory for a channel whose provider fails again and again go
     left.map((row) => ({ ...row })),
     Array.from({ length: 3 }, () => ({ next_run_at: world.clock.iso(1000), process_id: null })),
   )
-  assert.deepEqual([jobs.size, made.takes(item('ch_a')), perChannel(made.ready())], [2, false, { ch_b: 1 }])
+  assert.deepEqual([jobs.size, made.accepts(item('ch_a')), perChannel(made.ready())], [2, false, { ch_b: 1 }])
   await world.pool`delete from dispatch_jobs`
 })
 
@@ -287,16 +287,16 @@ test('with much in memory other queues are looked at also where the clock was se
 })
 
 /** Ten hand-overs in a row that failed: the circuit of the channel is open, and its first probe due a second later. */
-function openCircuit(world: World, known: ReturnType<typeof circuits>, channel_id: string): void {
+function openCircuit(world: World, known: ReturnType<typeof circuitBreakers>, channel_id: string): void {
   const now = world.clock.now()
   const whose = { account_id: 'acc_1', mode: 'live', channel_id, channel_type: 'sms' } as const
   for (let n = 0; n < 10; n++) known.note(whose, { kind: 'unavailable' }, { began_ms: now, now_ms: now })
 }
 
 test('what was claimed goes, even where the claim of the probes fails right behind it', async (t) => {
-  const { world, circuits, up, breaking, made } = await scheduling(t)
+  const { world, circuitBreakers, up, breaking, made } = await scheduling(t)
   up.add('ch_a').add('ch_b')
-  openCircuit(world, circuits, 'ch_b')
+  openCircuit(world, circuitBreakers, 'ch_b')
   await world.clock.advance(2000)
   await wait(world, [
     ['ch_a', -1000],
@@ -315,11 +315,11 @@ test('what was claimed goes, even where the claim of the probes fails right behi
 })
 
 test('what could not be given back is given back with the next look, and not kept until its claim ends', async (t) => {
-  const { world, jobs, circuits, breaking, made, offer } = await scheduling(t)
+  const { world, jobs, circuitBreakers, breaking, made, offer } = await scheduling(t)
   for (const n of [0, 1, 2]) await queued(world, `ch_a_${n}`, 'ch_a')
   // due so late that they are not claimed again
   offer('ch_a', 3, { created_at: world.clock.iso(1000) })
-  openCircuit(world, circuits, 'ch_a')
+  openCircuit(world, circuitBreakers, 'ch_a')
   const held = async () => (await world.pool`select from dispatch_jobs where process_id is not null`).length
 
   breaking.breaks.part = 'set next_run_at = t.next_run_at, process_id = null'

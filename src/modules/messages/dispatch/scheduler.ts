@@ -1,5 +1,5 @@
 /**
- * The scheduler: decides which jobs are due, which of them this process keeps in memory, and which of those may run now
+ * The scheduler: decides which jobs are due, which of them are in memory, and which may run now
  * (docs/decisions/slow-channels.md).
  */
 import { priorities, type Priority, ranks } from '../../../api/resources/message.ts'
@@ -7,53 +7,51 @@ import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { ChannelService } from '../../channels/service.ts'
 import type { MessageRow } from '../message.ts'
-import { pausedQueues, type PausedQueues } from './blocked-channels.ts'
-import type { InHand } from './in-progress.ts'
+import { blockedChannels, type BlockedChannels } from './blocked-channels.ts'
+import type { InProgress } from './in-progress.ts'
 import { expiredSearch, type ExpiredSearch } from './expiry.ts'
 import { listDueQueues } from './queues-repository.ts'
 import { type Job, queueOf, sendTimeoutMs, type Sessions, validUntil } from './job.ts'
-import type { Circuits } from './circuit-breakers.ts'
+import type { CircuitBreakers } from './circuit-breakers.ts'
 import type { ChannelLeases } from './leases.ts'
 import type { Pauses } from './pauses.ts'
 import { type ChannelRates, rateWakes, type RateWakes } from './rates.ts'
 import * as store from './repository.ts'
 
-/** How long a claim lasts. */
 export const leaseMs = 60_000
-/** No send attempt starts this shortly before its claim ends. */
+/** No attempt starts this shortly before its claim ends. */
 const leaseMarginMs = sendTimeoutMs + 5000
 const inFlightMax = 1000
-/** Places that are reserved for channels with nothing in flight, one each. */
+/** Places reserved for channels with nothing in flight, one each. */
 const inFlightReserved = 200
 const inFlightPerQueueMax = 400
 const inFlightPerQueueMin = 10
-/** A channel may have as many attempts in flight as its rate starts in this many seconds. A provider that takes longer is slower than its rate. */
+/** A channel may have as many attempts in flight as its rate starts in this many seconds. */
 const inFlightSeconds = 2
 const memoryMax = 20_000
 const memoryPerTickMax = 500
 const queuesMax = 500
-/** Includes queues whose jobs are all due later. Scanning this many takes PostgreSQL about twenty milliseconds. */
+/** Includes queues whose jobs are all due later. Scanning takes PostgreSQL about twenty milliseconds. */
 const queuesScannedMax = 2000
 const busyLookEveryMs = 200
-/** Messages of a channel are kept in memory for this many seconds at its rate; the others wait in the table. */
+/** Seconds at a channel's rate whose messages fit in memory; the others wait in the table. */
 const keptSeconds = 3
 
 export interface SchedulerDeps {
   readonly platform: Platform
   readonly channels: ChannelService
-  readonly jobs: InHand
+  readonly jobs: InProgress
   readonly leases: ChannelLeases
   readonly rates: ChannelRates
-  readonly circuits: Circuits
+  readonly circuitBreakers: CircuitBreakers
   readonly pauses: Pauses
   readonly sessions: Sessions
-  /** False in a process without workers: it keeps nothing in memory. */
+  /** False in a process without workers: it queues nothing in memory. */
   readonly inMemory: boolean
-  /** Ends expired jobs without a send attempt. */
+  /** Ends expired jobs without an attempt. */
   expire(jobs: readonly Job[]): void
 }
 
-/** The part of an accepted message that decides whether it is queued in memory. */
 export interface Offered {
   readonly account_id: string
   readonly channel_id: string
@@ -63,12 +61,12 @@ export interface Offered {
 
 export interface Scheduler {
   /** Whether a message that is being accepted should be queued in memory. */
-  takes(item: Offered): boolean
+  accepts(item: Offered): boolean
   /** Queues accepted messages in memory, which are claimed for this process. */
   offer(rows: readonly MessageRow[], lease_until_ms: number): void
   /** Claims due jobs and ends expired ones. Resolves to how many jobs it claimed. */
   claim(): Promise<number>
-  /** The jobs that may run now, by the rates of their channels and a fair share of the places in flight. */
+  /** Jobs that may run now, by the rates of their channels and a fair share of the places in flight. */
   ready(): Job[]
   /** Ends jobs that expired in memory, and releases those whose claims are about to end. */
   sweep(): Promise<void>
@@ -77,15 +75,14 @@ export interface Scheduler {
 }
 
 interface State extends SchedulerDeps {
-  readonly paused: PausedQueues
+  readonly paused: BlockedChannels
   readonly expired: ExpiredSearch
   readonly wakes: RateWakes
-  /** Per queue and priority, messages that are being accepted for memory and have not arrived; only for channels with a rate. */
-  readonly coming: Map<string, number>
+  /** Capacity per queue and priority that is reserved for messages being accepted; only for channels with a rate. */
+  readonly reserved: Map<string, number>
   stopping: boolean
-  /** When the table was last polled, in elapsed milliseconds. */
+  /** By the monotonic clock. */
   looked_ms: number
-  /** The next poll starts after this queue. */
   cursor: string
   /** Jobs that left memory and could not be released yet. */
   unreleased: readonly Job[]
@@ -95,25 +92,25 @@ export function scheduler(deps: SchedulerDeps): Scheduler {
   const { platform, jobs } = deps
   const state: State = {
     ...deps,
-    paused: pausedQueues(deps),
+    paused: blockedChannels(deps),
     expired: expiredSearch(platform),
     wakes: rateWakes(platform),
-    coming: new Map(),
+    reserved: new Map(),
     stopping: false,
     looked_ms: -Infinity,
     cursor: '',
     unreleased: [],
   }
   return {
-    takes(item) {
+    accepts(item) {
       if (state.stopping || !deps.inMemory || jobs.waiting.size >= memoryMax) return false
       return (
         item.sandbox ||
-        (isMine(deps, item.channel_id) && !deps.circuits.isOpen(item.channel_id) && hasRoomFor(state, item))
+        (isMine(deps, item.channel_id) && !deps.circuitBreakers.isOpen(item.channel_id) && hasCapacityFor(state, item))
       )
     },
     offer(rows, lease_until_ms) {
-      state.coming.clear()
+      state.reserved.clear()
       for (const row of rows)
         if (!jobs.unpersisted.refuses(row.id))
           jobs.add({
@@ -129,15 +126,15 @@ export function scheduler(deps: SchedulerDeps): Scheduler {
     claim: () => claim(state),
     ready: () => ready(state),
     async sweep() {
-      // messages that failed to be accepted never arrive
-      state.coming.clear()
+      // messages that were not accepted after all never arrive
+      state.reserved.clear()
       const now = platform.clock.now()
       deps.expire(
         jobs.drop(
           (job) => job.row.expires_at !== null && platform.retention_clock.isPast(validUntil(job), job.row.created_at),
         ),
       )
-      await giveBackDropped(
+      await releaseDropped(
         state,
         jobs.drop((job) => job.lease_until_ms - leaseMarginMs <= now),
       )
@@ -145,7 +142,7 @@ export function scheduler(deps: SchedulerDeps): Scheduler {
     async stop() {
       state.stopping = true
       state.wakes.stop()
-      await giveBackDropped(
+      await releaseDropped(
         state,
         jobs.drop(() => true),
       )
@@ -154,35 +151,39 @@ export function scheduler(deps: SchedulerDeps): Scheduler {
 }
 
 /** Releases claimed jobs without counting an attempt. By default they keep their due times, and so their order. */
-export const giveBack = async ({ pool, process_id }: Platform, jobs: readonly Job[], due_ms?: number): Promise<void> =>
+export const releaseClaims = async (
+  { pool, process_id }: Platform,
+  jobs: readonly Job[],
+  due_ms?: number,
+): Promise<void> =>
   await store.releaseJobs(
     pool,
     process_id,
     jobs.map((job) => ({ message_id: job.row.id, next_run_at: isoTime(due_ms ?? job.due_ms) })),
   )
 
-/** How many more messages of a channel and priority fit in memory, so that a slow channel leaves capacity for others. */
+/** How many more messages of a channel and priority fit in memory; a slow channel leaves capacity for others. */
 const capacityOf = (
   { rates, jobs }: SchedulerDeps,
   row: { account_id: string; channel_id: string },
   priority: Priority,
 ): number => Math.ceil(rates.within(row.channel_id, keptSeconds)) - jobs.waiting.count(queueOf(row), priority)
 
-/** Counts granted capacity, so that a batch of one slow channel does not use it several times. */
-function hasRoomFor(state: State, item: Offered): boolean {
-  const room = capacityOf(state, item, item.priority)
-  if (room === Infinity) return true
+/** Reserves capacity, so that a batch does not use it twice. */
+function hasCapacityFor(state: State, item: Offered): boolean {
+  const capacity = capacityOf(state, item, item.priority)
+  if (capacity === Infinity) return true
   const key = `${queueOf(item)} ${item.priority}`
-  const coming = state.coming.get(key) ?? 0
-  if (coming >= room) return false
-  state.coming.set(key, coming + 1)
+  const reserved = state.reserved.get(key) ?? 0
+  if (reserved >= capacity) return false
+  state.reserved.set(key, reserved + 1)
   return true
 }
 
 async function claim(state: State): Promise<number> {
   const { pool, clock, process_id } = state.platform
   const { waiting } = state.jobs
-  await emptyQueues(state)
+  await returnJobs(state)
   const rows_max = Math.min(memoryMax - waiting.size, memoryPerTickMax)
   const [now, elapsed] = [clock.now(), clock.elapsed()]
   // with enough to do in memory the table is polled rarely, for the sake of other queues
@@ -194,7 +195,7 @@ async function claim(state: State): Promise<number> {
     return 0
   state.looked_ms = elapsed
   const { mine, paused } = await dueQueues(state, now)
-  const failing = mine.filter(({ channel_id }) => state.circuits.isOpen(channel_id))
+  const failing = mine.filter(({ channel_id }) => state.circuitBreakers.isOpen(channel_id))
   const well = mine.filter((queue) => !failing.includes(queue))
   const lease_until_ms = now + leaseMs
   const lease_until = isoTime(lease_until_ms)
@@ -214,49 +215,49 @@ async function claim(state: State): Promise<number> {
 }
 
 async function keep(state: State, claimed: readonly Job[]): Promise<void> {
-  if (state.stopping) await giveBackDropped(state, claimed)
+  if (state.stopping) await releaseDropped(state, claimed)
   else for (const job of claimed) state.jobs.add(job)
 }
 
 /**
- * Releases jobs that left memory. Failures are retried with the next release; otherwise the jobs would be rescued as
- * possibly sent when their claims end. They do not return to memory, because the table may have them already.
+ * Releases jobs that left memory. Failures are retried with the next release, since the jobs would otherwise be
+ * rescued as possibly sent. They do not return to memory: the table may have them already.
  */
-async function giveBackDropped(state: State, jobs: readonly Job[]): Promise<void> {
+async function releaseDropped(state: State, jobs: readonly Job[]): Promise<void> {
   // a job that was claimed again has been released after all
   const unreleased = [...state.unreleased, ...jobs].filter(({ row }) => !state.jobs.has(row.id))
   state.unreleased = unreleased
-  await giveBack(state.platform, unreleased)
+  await releaseClaims(state.platform, unreleased)
   const released = new Set(unreleased)
   state.unreleased = state.unreleased.filter((job) => !released.has(job))
 }
 
 /**
- * Returns jobs to the table that this process may not send: the process that dispatches their channel finds them there.
- * While a circuit breaker is open, a probe is chosen among all messages of the channel.
+ * Releases jobs that this process may not send. While a channel is paused, the probe is chosen among all its
+ * messages.
  */
-async function emptyQueues(state: State): Promise<void> {
-  const { circuits, jobs } = state
+async function returnJobs(state: State): Promise<void> {
+  const { circuitBreakers, jobs } = state
   // one check per queue, because usually all jobs stay
   if (
     state.unreleased.length === 0 &&
-    jobs.waiting.heads().every(({ row }) => isOurs(state, row) && !circuits.isOpen(row.channel_id))
+    jobs.waiting.heads().every(({ row }) => isOurs(state, row) && !circuitBreakers.isOpen(row.channel_id))
   )
     return
-  await giveBackDropped(
+  await releaseDropped(
     state,
-    jobs.drop((job) => !mayGoNext(state, job)),
+    jobs.drop((job) => !mayRun(state, job)),
   )
 }
 
-const mayGoNext = (state: State, job: Job): boolean =>
-  isOurs(state, job.row) && (job.probe === true || !state.circuits.isOpen(job.row.channel_id))
+const mayRun = (state: State, job: Job): boolean =>
+  isOurs(state, job.row) && (job.probe === true || !state.circuitBreakers.isOpen(job.row.channel_id))
 
-/** The probes to claim, one for each queue that has none in memory. */
-const probesOf = ({ circuits, jobs }: State, queues: readonly store.DueQueue[]): store.WantedProbe[] =>
+/** One for each queue that has none in memory. */
+const probesOf = ({ circuitBreakers, jobs }: State, queues: readonly store.DueQueue[]): store.WantedProbe[] =>
   queues
     .filter((queue) => priorities.every((priority) => jobs.waiting.count(queue.queue, priority) === 0))
-    .map(({ queue, channel_id }) => ({ queue, choice: circuits.choice(channel_id) }))
+    .map(({ queue, channel_id }) => ({ queue, choice: circuitBreakers.choice(channel_id) }))
 
 /** Queues with due jobs: those this process may dispatch, and blocked ones. */
 async function dueQueues(
@@ -268,26 +269,25 @@ async function dueQueues(
     scanned_max: queuesScannedMax,
   })
   state.cursor = next
-  state.pauses.keepTo((channel_id) => isMine(state, channel_id))
+  state.pauses.dropUnowned((channel_id) => isMine(state, channel_id))
   for (const { channel_id } of due) state.leases.use(channel_id)
   if (due.length === 0) return { mine: [], paused: [] }
   const { open, paused } = await state.paused.part(due)
   for (const { channel_id } of paused) {
-    const probe_ms = state.circuits.probeAt(channel_id)
+    const probe_ms = state.circuitBreakers.probeAt(channel_id)
     if (probe_ms !== null && probe_ms > now) state.wakes.at(probe_ms)
   }
   const wanted = open
     .filter(({ mode, channel_id }) => mode === 'live' && !isMine(state, channel_id))
     .map(({ channel_id }) => channel_id)
   await state.leases.take([...new Set(wanted)])
-  await heedPauses(state, open)
+  await adoptPauses(state, open)
   return { mine: open.filter(({ mode, channel_id }) => mode === 'test' || isMine(state, channel_id)), paused }
 }
 
-/** A channel that this process starts to dispatch may have been throttled under another process. */
-async function heedPauses(state: State, queues: readonly store.DueQueue[]): Promise<void> {
+async function adoptPauses(state: State, queues: readonly store.DueQueue[]): Promise<void> {
   const live = queues.filter(({ mode }) => mode === 'live')
-  await state.pauses.heed(live.flatMap(({ channel_id }) => (isMine(state, channel_id) ? [channel_id] : [])))
+  await state.pauses.adopt(live.flatMap(({ channel_id }) => (isMine(state, channel_id) ? [channel_id] : [])))
 }
 
 export interface Holding {
@@ -295,7 +295,7 @@ export interface Holding {
   readonly sessions: Pick<Sessions, 'sends'>
 }
 
-/** Whether this process dispatches the channel: it holds its lease or its open session. */
+/** Whether this process dispatches the channel. */
 const isMine = ({ leases, sessions }: Holding, channel_id: string): boolean =>
   leases.holds(channel_id) || sessions.sends(channel_id)
 
@@ -303,7 +303,7 @@ const isMine = ({ leases, sessions }: Holding, channel_id: string): boolean =>
 export const isOurs = (holding: Holding, { mode, channel_id }: Pick<MessageRow, 'mode' | 'channel_id'>): boolean =>
   mode === 'test' || isMine(holding, channel_id)
 
-/** How many jobs may be claimed per queue and priority: up to its capacity, and not much more than its share. */
+/** How many jobs may be claimed per queue and priority. */
 function capacitiesOf(state: State, queues: readonly store.DueQueue[], rows_max: number): store.QueueCapacity[] {
   const each_max = Math.max(10, Math.ceil(rows_max / Math.max(1, queues.length)))
   return queues.flatMap((queue) =>
@@ -334,31 +334,30 @@ const taken = ({ jobs }: State, rows: readonly store.ClaimedRow[], lease_until_m
   )
 
 function ready(state: State): Job[] {
-  const { jobs, rates, sessions, circuits, wakes, leases, platform } = state
+  const { jobs, rates, sessions, circuitBreakers, wakes, leases, platform } = state
   const now = platform.clock.now()
   const granted = new Map<string, number>()
   // grants of this run use places too, otherwise channels that wake up together would fill them all
   let inFlight = jobs.running
   let wanting = jobs.waiting.size > 0 && inFlight >= inFlightMax
   const going = jobs.waiting.take(Math.min(memoryPerTickMax, inFlightMax - inFlight), (queue, job, wanted) => {
-    // after the process slept, others may have these jobs: the next poll returns them to the table
-    if (!mayGoNext(state, job)) return 0
+    // after the process slept, others may have these jobs: the next poll releases them
+    if (!mayRun(state, job)) return 0
     const { channel_id } = job.row
     const before = granted.get(queue) ?? 0
     const mine = before + jobs.runningOf(queue)
-    // half of what others leave; an idle channel gets one place in any case, so that it is not blocked by hanging
-    // providers
+    // half of what others leave; an idle channel gets one place in any case
     const places = Math.min(placesOf(rates, channel_id), sessions.find(channel_id)?.max_concurrent_sends ?? Infinity)
     const free =
       Math.min(places, Math.max(1, Math.floor((inFlightMax - inFlightReserved - inFlight + mine) / 2))) - mine
-    const asked = Math.max(0, Math.min(free, wanted))
-    if (asked < wanted) wanting = true
-    const may = circuits.allows(channel_id, now, asked)
+    const requested = Math.max(0, Math.min(free, wanted))
+    if (requested < wanted) wanting = true
+    const may = circuitBreakers.allows(channel_id, now, requested)
     const more = may === 0 ? 0 : rates.take(channel_id, now, may)
     if (more < may) wakes.at(rates.freeAt(channel_id, now))
     leases.use(channel_id)
-    if (more > 0) circuits.begins(channel_id, now)
-    if (may < asked) wakes.at(circuits.probeAt(channel_id) ?? now)
+    if (more > 0) circuitBreakers.begins(channel_id, now)
+    if (may < requested) wakes.at(circuitBreakers.probeAt(channel_id) ?? now)
     granted.set(queue, before + more)
     inFlight += more
     return more

@@ -1,4 +1,6 @@
-/** Status queries: asks the provider about a send attempt without an answer before it is repeated (docs/decisions/unknown-outcomes.md). */
+/**
+ * Asks the provider about an attempt without an answer before it is repeated (docs/decisions/unknown-outcomes.md).
+ */
 import { tenantOf } from '../../../api/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -10,37 +12,37 @@ import type {
   ProviderAdapter,
   StatusQueryResult,
 } from '../../../providers/provider.ts'
-import { isAnotherInHand, listOthersIds } from './repository.ts'
+import { isAnotherInProgress, listForeignIds } from './repository.ts'
 import type { Job } from './job.ts'
 
-export interface Question {
+export interface StatusQuery {
   readonly job: Job
   readonly message: OutboundMessage
   readonly adapter: ProviderAdapter
   readonly connection: Connection
 }
 
-type AskDeps = Pick<Platform, 'pool' | 'metrics' | 'log'>
+type StatusQueryDeps = Pick<Platform, 'pool' | 'metrics' | 'log'>
 
-/** The outcome of an earlier attempt, or that it must be repeated, because the provider never had the message or cannot tell. Never rejects. */
-export async function ask(
-  deps: AskDeps,
-  question: Question,
+/** The outcome of the earlier attempt, or why it must be repeated. Never rejects. */
+export async function queryStatus(
+  deps: StatusQueryDeps,
+  query: StatusQuery,
   signal: AbortSignal,
 ): Promise<Outcome | 'not_found' | 'no_information'> {
   const { metrics, log } = deps
-  const { job, message, adapter, connection } = question
+  const { job, message, adapter, connection } = query
   const { channel_id } = connection
   try {
-    const told = await adapter.queryStatus!(
+    const result = await adapter.queryStatus!(
       { ...message, last_attempt_ended_at: isoTime(job.due_ms) },
       connection,
       signal,
     )
-    const ours = await withoutOthers(deps, job, told)
-    metrics.asked.inc({ outcome: ours.kind })
+    const ours = await withoutOthers(deps, job, result)
+    metrics.status_queries.inc({ outcome: ours.kind })
     log.info(
-      { message_id: message.id, channel_id, outcome: ours.kind, told: told.kind },
+      { message_id: message.id, channel_id, outcome: ours.kind, result: result.kind },
       'a provider was asked about a hand-over that had no answer',
     )
     return outcomeOf(ours)
@@ -50,30 +52,34 @@ export async function ask(
   }
 }
 
-type Settled = Exclude<StatusQueryResult, { readonly kind: 'candidates' }>
+type StatusAnswer = Exclude<StatusQueryResult, { readonly kind: 'candidates' }>
 
 /** Ignores found messages whose ids belong to other messages of ours. */
-async function withoutOthers({ pool }: AskDeps, { row }: Job, told: StatusQueryResult): Promise<Settled> {
-  if (told.kind !== 'found' && told.kind !== 'candidates') return told
+async function withoutOthers(
+  { pool }: StatusQueryDeps,
+  { row }: Job,
+  result: StatusQueryResult,
+): Promise<StatusAnswer> {
+  if (result.kind !== 'found' && result.kind !== 'candidates') return result
   const { id, channel_id, to } = row
-  const found: readonly FoundMessage[] = told.kind === 'found' ? [told] : told.found
-  // checked after the query: every message that it listed is either being sent from here or has a known id
-  if (told.kind === 'candidates' && (await isAnotherInHand(pool, { channel_id, message_id: id, to })))
+  const found: readonly FoundMessage[] = result.kind === 'found' ? [result] : result.found
+  // checked after the query: every message that it listed is being sent from here or has a known id
+  if (result.kind === 'candidates' && (await isAnotherInProgress(pool, { channel_id, message_id: id, to })))
     return {
       kind: 'no_answer',
       message: 'Another message to the recipient is being handed over, and could be taken for this one.',
     }
   const provider_ids = found.flatMap((one) => one.provider_ids)
-  const others = await listOthersIds(pool, [{ ...tenantOf(row), channel_id, message_id: id, provider_ids }])
+  const others = await listForeignIds(pool, [{ ...tenantOf(row), channel_id, message_id: id, provider_ids }])
   const own = found.find((one) => one.provider_ids.every((provider_id) => !others.has(provider_id)))
   return own === undefined ? { kind: 'not_found' } : { ...own, kind: 'found' }
 }
 
-function outcomeOf(told: Settled): Outcome | 'not_found' | 'no_information' {
-  if (told.kind === 'not_found' || told.kind === 'no_information') return told.kind
-  if (told.kind === 'refused') return told
-  if (told.kind === 'no_answer') return { kind: 'unknown', message: told.message }
-  if (told.kind === 'throttled') return { ...told, limit_on: 'channel', provider_code: null }
-  const { provider_ids, receipt } = told
+function outcomeOf(result: StatusAnswer): Outcome | 'not_found' | 'no_information' {
+  if (result.kind === 'not_found' || result.kind === 'no_information') return result.kind
+  if (result.kind === 'refused') return result
+  if (result.kind === 'no_answer') return { kind: 'unknown', message: result.message }
+  if (result.kind === 'throttled') return { ...result, limit_on: 'channel', provider_code: null }
+  const { provider_ids, receipt } = result
   return { kind: 'accepted', provider_ids, later_items: receipt === undefined ? [] : [{ after_ms: 0, item: receipt }] }
 }

@@ -1,4 +1,4 @@
-/** Messages from recipients: stored once, linked to their contact, published as an event and a domain event, their keywords applied, all in one transaction. */
+/** Stores messages from recipients, with contact, events, media and opt-out keywords, in one transaction. */
 import type { Tenant } from '../../../api/caller.ts'
 import type { ConsentEvent, InboundEvent } from '../../../api/domain-events.ts'
 import { messageObject, type MessageRow } from '../message.ts'
@@ -28,7 +28,7 @@ export interface NewInbound extends Tenant {
   readonly content: unknown
   /** The message that it answers. */
   readonly reply_to: string | null
-  /** The provider's id, by which a message told twice is stored once; null where there is none. */
+  /** A repeated message is stored once; null where the provider has no id. */
   readonly provider_id: string | null
   /** Where its files are. */
   readonly media?: InboundMessage['media']
@@ -41,31 +41,29 @@ export interface InboundDeps {
   readonly projections: Projections
 }
 
-/** What inbound messages have left. */
 export interface StoredInbound {
-  /** Those stored; those told before are left out. */
+  /** Without those stored before. */
   readonly rows: readonly MessageRow[]
-  /** What the service answers by itself: whoever commits wakes their projections and `dispatch`. */
+  /** Automatic replies: the caller wakes their projections and `dispatch` after the commit. */
   readonly replies: readonly { readonly origin_type: string }[]
-  /** Files that are to be copied now: whoever commits wakes `media`. */
+  /** Files to copy: the caller wakes `media` after the commit. */
   readonly files: number
 }
 
-/** Stores inbound messages in the transaction `tx`. */
 export async function storeInbound(
   { platform, contacts, projections, media }: InboundDeps,
   tx: Db,
-  given: readonly NewInbound[],
+  messages: readonly NewInbound[],
 ): Promise<StoredInbound> {
   const at = isoTime(platform.clock.now())
-  const told = await onlyFresh(
+  const unseen = await onlyNew(
     tx,
-    given.map((inbound) => ({ inbound, id: platform.ids('msg') })),
+    messages.map((inbound) => ({ inbound, id: platform.ids('msg') })),
     at,
   )
-  if (told.length === 0) return { rows: [], replies: [], files: 0 }
+  if (unseen.length === 0) return { rows: [], replies: [], files: 0 }
   const files: NewMedia[] = []
-  const fresh = told.map(({ inbound, id }) => {
+  const fresh = unseen.map(({ inbound, id }) => {
     const { type, content, channel } = inbound
     const announced = media.announce(inbound, {
       type,
@@ -123,17 +121,17 @@ export async function storeInbound(
   return { rows, replies, files: files.length }
 }
 
-/** Those that are told for the first time; what has no provider's id is. */
-async function onlyFresh<T extends { inbound: NewInbound; id: string }>(
+/** Those with a new provider id or none. */
+async function onlyNew<T extends { inbound: NewInbound; id: string }>(
   tx: Db,
-  given: readonly T[],
+  messages: readonly T[],
   at: string,
 ): Promise<T[]> {
-  const named = given.flatMap(({ inbound: { account_id, channel, provider_id }, id }) =>
+  const named = messages.flatMap(({ inbound: { account_id, channel, provider_id }, id }) =>
     provider_id === null ? [] : [{ account_id, channel_id: channel.id, provider_id, message_id: id, created_at: at }],
   )
   const kept = await insertReferences(tx, named)
-  return given.filter(({ inbound, id }) => inbound.provider_id === null || kept.has(id))
+  return messages.filter(({ inbound, id }) => inbound.provider_id === null || kept.has(id))
 }
 
 function rowOf(inbound: NewInbound, id: string, at: string, contact_id: string | null): MessageRow {
@@ -177,13 +175,13 @@ function rowOf(inbound: NewInbound, id: string, at: string, contact_id: string |
   }
 }
 
-/** How a text came as SMS; null for anything else. */
+/** Segments and encoding of an SMS text; null for anything else. */
 function smsOf({ channel, type, content }: NewInbound): SmsShape | null {
   const body = type === 'text' ? (content as { body?: unknown }).body : undefined
   return channel.type === 'sms' && typeof body === 'string' ? smsEncoding(body) : null
 }
 
-/** The one confirmation of an opt-out or opt-in: written here, so that it goes out once, costs nothing, and passes the suppression that it confirms. */
+/** Confirms an opt-out or opt-in, once and free of charge, in spite of the suppression. */
 async function sendReplies(
   platform: Platform,
   projections: Projections,
@@ -244,13 +242,13 @@ export const cancelForOptOut =
       recipientsOf(addressKeyOf(channel_type, address)).map((to) => ({ account_id, mode, channel_type, to })),
     )
     const waiting = await listWaiting(sql, recipients)
-    const handedOver = deps.withdraw(waiting.map(({ id }) => id))
+    const beingSent = deps.withdraw(waiting.map(({ id }) => id))
     const at = isoTime(deps.platform.clock.now())
     const cancelled = await applyTransitions(
       deps,
       sql,
       waiting
-        .filter(({ id }) => !handedOver.has(id))
+        .filter(({ id }) => !beingSent.has(id))
         .map(({ account_id, mode, id }) => ({
           account_id,
           mode,
@@ -263,7 +261,7 @@ export const cancelForOptOut =
     await endJobs(sql, [...cancelled.keys()])
   }
 
-/** The content of what came in: with the id and the title of our button, as far as the message that is answered is known and has it. */
+/** Adds the id and title of our button, where the message that is answered is known and has it. */
 export async function withTappedButton(
   tx: Db,
   tenant: Tenant,

@@ -1,6 +1,5 @@
 /**
- * Texts that come in parts: kept until all parts have come, whichever process takes which, and told with gaps where some do not come
- * (behaviour: messages 10.4).
+ * Joins inbound texts that arrive in parts. Missing parts are shown as gaps after a while (behaviour: messages 10.4).
  */
 import { isoTime } from '../../../lib/clock.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
@@ -18,38 +17,40 @@ import {
   writeParts,
 } from './repository.ts'
 
-/** A message as it came, whole or a part: then its text is the content. */
-export interface ToldInbound {
+/** A whole message or a part, whose text is the content then. */
+export interface ReceivedInbound {
   readonly inbound: NewInbound
   readonly part: InboundMessage['part']
 }
 
-type InboundPart = ToldInbound & { readonly part: NonNullable<ToldInbound['part']> }
+type InboundPart = ReceivedInbound & { readonly part: NonNullable<ReceivedInbound['part']> }
 
-const isPart = (told: ToldInbound): told is InboundPart => told.part !== undefined && told.inbound.type === 'text'
+const isPart = (message: ReceivedInbound): message is InboundPart =>
+  message.part !== undefined && message.inbound.type === 'text'
 
-/** What is missing then does not come any more. */
+/** Parts that are missing then are given up. */
 const waitMs = 5 * 60_000
-/** Parts that are told again so soon after they were joined are those. */
-const toldAgainWithinMs = 10 * 60_000
+/** Within this time after joining, the same parts are repetitions. */
+const repeatedWithinMs = 10 * 60_000
 const gap = '…'
 const lookEveryMs = 10_000
 const dueAtOnce = 500
 
 /**
- * Keeps the parts among these messages; resolves to those that are whole, and the texts that are complete now, each in the place of its last part. A part that is told again changes nothing; another one in its place is of a
- * later text with the same reference, before which the earlier one is told as it is.
+ * Stores parts. Resolves to whole messages and to texts that are complete now, each in the place of its last part.
+ * Repeated parts change nothing. Another part with the same number belongs to a later text with the same reference,
+ * so the earlier one is stored incomplete.
  */
-export async function joinParts(tx: Db, told: readonly ToldInbound[], now_ms: number): Promise<NewInbound[]> {
-  const given = told.filter(isPart)
-  if (given.length === 0) return told.map(({ inbound }) => inbound)
-  const rows = new Map((await lockParts(tx, given.map(keyOf), isoTime(now_ms))).map((row) => [nameOf(row), row]))
-  const texts = told.flatMap((one) => (isPart(one) ? addPart(rows, one, now_ms) : [one.inbound]))
+export async function joinParts(tx: Db, received: readonly ReceivedInbound[], now_ms: number): Promise<NewInbound[]> {
+  const parts = received.filter(isPart)
+  if (parts.length === 0) return received.map(({ inbound }) => inbound)
+  const rows = new Map((await lockParts(tx, parts.map(keyOf), isoTime(now_ms))).map((row) => [nameOf(row), row]))
+  const texts = received.flatMap((one) => (isPart(one) ? addPart(rows, one, now_ms) : [one.inbound]))
   await writeParts(tx, [...rows.values()])
   return texts
 }
 
-/** Adds a part to what has come; the texts that are to be told then. */
+/** Returns the texts to be stored now. */
 function addPart(rows: Map<string, PartsRow>, one: InboundPart, now_ms: number): NewInbound[] {
   const key = keyOf(one)
   const before = rows.get(nameOf(key))!
@@ -60,7 +61,7 @@ function addPart(rows: Map<string, PartsRow>, one: InboundPart, now_ms: number):
   }
   const had = before.parts.find(({ number }) => number === part.number)
   if (had !== undefined && (had.text === part.text || had.provider_id === part.provider_id)) return []
-  const cut = had !== undefined && before.status === 'waiting' ? [textOf(before, one.inbound.channel)] : []
+  const earlier = had !== undefined && before.status === 'waiting' ? [textOf(before, one.inbound.channel)] : []
   const parts = had === undefined ? [...before.parts, part] : [part]
   const waiting: PartsRow = {
     ...key,
@@ -72,9 +73,9 @@ function addPart(rows: Map<string, PartsRow>, one: InboundPart, now_ms: number):
   const whole = parts.length === key.total
   rows.set(
     nameOf(key),
-    whole ? { ...waiting, status: 'joined', next_run_at: isoTime(now_ms + toldAgainWithinMs) } : waiting,
+    whole ? { ...waiting, status: 'joined', next_run_at: isoTime(now_ms + repeatedWithinMs) } : waiting,
   )
-  return whole ? [...cut, textOf(waiting, one.inbound.channel)] : cut
+  return whole ? [...earlier, textOf(waiting, one.inbound.channel)] : earlier
 }
 
 const keyOf = ({
@@ -97,7 +98,7 @@ const bodyOf = ({ content }: NewInbound): string => {
   return typeof body === 'string' ? body : ''
 }
 
-/** The text of the parts that have come, in their order, known by the id of the first of them. */
+/** The parts in order, with the id of the first. */
 function textOf({ account_id, mode, sender, total, parts }: PartsRow, channel: ChannelRow): NewInbound {
   const numbers = Array.from({ length: total }, (_, index) => index + 1)
   const body = numbers.map((number) => parts.find((part) => part.number === number)?.text ?? gap).join('')
@@ -119,7 +120,7 @@ export interface PartsDeps extends InboundDeps {
   readonly channels: Pick<ChannelService, 'findIn'>
 }
 
-/** Tells texts of which some parts did not come in time, and forgets those that were joined a while ago. */
+/** Stores texts whose parts did not arrive in time, and deletes joined ones. */
 export function partsWorker(deps: PartsDeps): Worker {
   const { platform, projections } = deps
   return {
@@ -144,7 +145,7 @@ async function endDue(deps: PartsDeps, tx: Db): Promise<StoredInbound & { readon
   for (const row of due) {
     if (row.status === 'joined') continue
     const channel = await deps.channels.findIn(tx, row, row.channel_id)
-    // a channel deleted since has nobody to tell
+    // the channel may have been deleted
     if (channel !== null && row.parts.length > 0) texts.push(textOf(row, channel))
   }
   return { ...(await storeInbound(deps, tx, texts)), ended: due.length }

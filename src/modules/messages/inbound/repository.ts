@@ -11,7 +11,7 @@ export interface InboundReference {
   readonly created_at: string
 }
 
-/** Notes how providers name messages; resolves to the ids of those messages that are told for the first time. */
+/** Resolves to the ids of messages whose provider ids are new. */
 export async function insertReferences(tx: Db, references: readonly InboundReference[]): Promise<Set<string>> {
   if (references.length === 0) return new Set()
   const stored = await tx<{ message_id: string }[]>`
@@ -37,7 +37,7 @@ export interface WaitingMessage {
   id: string
 }
 
-/** Messages to these recipients that wait, but for what answers them by itself. */
+/** Queued messages to these recipients, except automatic replies. */
 export async function listWaiting(
   sql: Db,
   recipients: readonly {
@@ -55,7 +55,6 @@ export async function listWaiting(
     order by m.id`
 }
 
-/** One part as it came. */
 export interface TextPart {
   /** From 1. */
   readonly number: number
@@ -63,7 +62,7 @@ export interface TextPart {
   readonly provider_id: string
 }
 
-/** What names a text that comes in parts, until its sender uses the reference again. */
+/** Senders reuse references for later texts. */
 export interface PartsKey extends Tenant {
   readonly channel_id: string
   readonly sender: string
@@ -71,12 +70,11 @@ export interface PartsKey extends Tenant {
   readonly total: number
 }
 
-/** The parts of a text that have come. */
 export interface PartsRow extends PartsKey {
   readonly parts: readonly TextPart[]
-  /** `joined`: all of them, and the text is stored. */
+  /** `joined`: complete and stored. */
   readonly status: 'waiting' | 'joined'
-  /** ISO 8601: when it is told as it is, or forgotten where it is joined. */
+  /** ISO 8601: when an incomplete text is stored, or a joined one deleted. */
   readonly next_run_at: string
   readonly created_at: string
 }
@@ -84,7 +82,7 @@ export interface PartsRow extends PartsKey {
 const keyColumns = (tx: Db) =>
   tx`account_id text, mode text, channel_id text, sender text, reference text, total smallint`
 
-/** What has come of these texts, locked; a row without parts where nothing has. */
+/** Locks these texts; a new one has no parts. */
 export async function lockParts(tx: Db, keys: readonly PartsKey[], at: string): Promise<PartsRow[]> {
   const rows = keys.map(({ account_id, mode, channel_id, sender, reference, total }) => ({
     account_id,
@@ -103,7 +101,7 @@ export async function lockParts(tx: Db, keys: readonly PartsKey[], at: string): 
     returning *`
 }
 
-/** Writes what has come of texts that are locked. */
+/** The texts are locked. */
 export async function writeParts(tx: Db, rows: readonly PartsRow[]): Promise<void> {
   await tx`
     update inbound_parts p set parts = t.parts, status = t.status, next_run_at = t.next_run_at, created_at = t.created_at
@@ -113,7 +111,7 @@ export async function writeParts(tx: Db, rows: readonly PartsRow[]): Promise<voi
       and (p.channel_id, p.sender, p.reference, p.total) = (t.channel_id, t.sender, t.reference, t.total)`
 }
 
-/** Texts that are due and in nobody's hand, the longest due first, locked. */
+/** Locks due texts that no process has locked. */
 export async function takeDueParts(tx: Db, at: string, rows_max: number): Promise<PartsRow[]> {
   return await tx<
     PartsRow[]

@@ -1,4 +1,4 @@
-/** `POST /v1/test/inbound_messages`: what a recipient would write, on a sandbox channel (behaviour: test-mode 4). */
+/** `POST /v1/test/inbound_messages`: simulates an inbound message on a sandbox channel (behaviour: test-mode 4). */
 import type { Tenant } from '../../../api/caller.ts'
 import { validateInboundContent } from '../../../api/content/validate.ts'
 import { isId } from '../../../api/ids.ts'
@@ -22,7 +22,7 @@ export interface InboundRequest {
   [content: string]: unknown
 }
 
-/** Stores the message as a provider's would be; resolves to its row. Throws the Problem that refuses it. */
+/** Stores the message like one from a provider. Throws the Problem that refuses it. */
 export async function simulateInbound(
   deps: InboundDeps & { channels: ChannelService },
   sql: Db,
@@ -52,7 +52,6 @@ export async function simulateInbound(
 
 const comingIn: readonly string[] = [...messageTypes.filter((type) => type !== 'template'), ...inboundTypes]
 
-/** The sandbox channel that it comes to. */
 async function checked(
   channels: ChannelService,
   sql: Db,
@@ -68,7 +67,7 @@ async function checked(
       `\`type\` must be a type that comes in: text, attachments, location, contacts, ${inboundTypes.join(', ')}.${didYouMean(type, comingIn)}`,
     )
   const channel = await channels.find(tenant, body.channel)
-  // a key of test mode finds sandbox channels alone
+  // test mode keys find sandbox channels only
   if (channel === null || !isTestChannel(channel)) throw await channels.missing(sql, tenant, body.channel, 'channel')
   if (reply_to !== null && (!isId('msg', reply_to) || (await findMessage(sql, tenant, reply_to)) === null))
     throw missing('message', reply_to, 'reply_to')

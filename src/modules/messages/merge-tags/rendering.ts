@@ -1,20 +1,20 @@
 /**
- * A message with merge tags taken apart once, so that what each recipient costs hangs on its tags alone: their texts are measured before anything is put together (behaviour:
- * campaigns 5). What is filled in is text and nothing else: it changes no structure, and brings in no other tag.
+ * Renders messages with merge tags. A message is compiled once; values are inserted as text only (behaviour:
+ * campaigns 5).
  */
 import type { Detail } from '../../../api/errors.ts'
 import { join } from '../../../api/validation.ts'
 import { tag, type MergeValues } from './tags.ts'
 
-/** A message that cannot be sent to a recipient: texts that have become empty, or more text than any message has. */
+/** A message that cannot be sent to a recipient: an empty or too long text. */
 export interface Unrenderable {
   readonly failures: readonly [Detail, ...Detail[]]
 }
 
-/** Characters that all tags of a message are filled in with: more than any channel takes, and little enough to make and to check in a millisecond. */
+/** Characters of all values in a message: more than any channel accepts, and rendered within a millisecond. */
 export const filledLengthMax = 100_000
 
-/** A string with tags: pieces of text, and between two of them the index of a tag's name. */
+/** Texts, and between two of them the index of a tag's name. */
 interface TaggedText {
   readonly kind: 'text'
   readonly param: string
@@ -22,35 +22,34 @@ interface TaggedText {
   readonly tags: readonly number[]
 }
 
-/** A value that holds strings with tags; what holds none is not looked at again. */
+/** A value with tags inside. */
 type Node =
   | TaggedText
   | { readonly kind: 'array'; readonly base: readonly unknown[]; readonly changed: ReadonlyMap<number, Node> }
   | { readonly kind: 'object'; readonly base: object; readonly changed: ReadonlyMap<string, Node> }
 
 interface CompiledMessage {
-  /** null: it has no tags. */
+  /** Null: it has no tags. */
   readonly root: Node | null
-  /** Names of tags, each once, with how often it stands in the message. */
+  /** Names of tags, each once, with their counts. */
   readonly names: readonly string[]
   readonly counts: readonly number[]
 }
 
 const compiled = new WeakMap<object, CompiledMessage>()
 
-/** A message is taken apart once, and this forgotten with it. */
 function compiledOf(message: object): CompiledMessage {
   let known = compiled.get(message)
   if (known === undefined) compiled.set(message, (known = compile(message)))
   return known
 }
 
-/** Whether a recipient's message is another one than the next one's. */
+/** Whether messages differ between recipients. */
 export const hasTags = (message: object): boolean => compiledOf(message).root !== null
 
 /**
- * The message with its tags filled in: the recipient's own value, else the fallback, else nothing. A string that its tags leave empty, or with blanks alone, is a
- * failure at its path, which starts at `message`. What holds no tag is shared with the message.
+ * Fills in the recipient's value, else the fallback, else nothing. A string that becomes empty or blank is a failure
+ * at its path. Parts without tags are shared with `message`.
  */
 export function render(
   message: object,
@@ -134,7 +133,7 @@ const withNode = <K>(key: K, node: Node | null): [K, Node][] => (node === null ?
 function textNode(text: string, param: string, indexOf: (name: string) => number): TaggedText | null {
   const parts = text.split(tag)
   if (parts.length === 1) return null
-  // a text, the tag behind it, a text, …
+  // a text, the tag after it, a text, …
   const texts = parts.filter((_, i) => i % 2 === 0)
   const tags = parts.filter((_, i) => i % 2 === 1).map((name) => indexOf(name.trim()))
   return { kind: 'text', param, texts, tags }

@@ -1,4 +1,6 @@
-/** What is checked of a message with merge tags when what sends it, a campaign or an automation, is saved (behaviour: campaigns 3; integrations 5). */
+/**
+ * Checks messages with merge tags when a campaign or automation is saved (behaviour: campaigns 3; integrations 5).
+ */
 import type { Tenant } from '../../../api/caller.ts'
 import { validateContent } from '../../../api/content/validate.ts'
 import type { Detail } from '../../../api/errors.ts'
@@ -14,13 +16,13 @@ import { attributeKeyOf, countTags, isContactTag, mapStrings, replaceTags, tagsO
 /** `type`, and the content object under the key named by it. */
 export type TaggedMessage = { readonly type: string } & Readonly<Record<string, unknown>>
 
-/** `type` and its content alone: nothing else of a message is for a campaign or an automation to say. */
-export const keptMessage = (message: TaggedMessage): TaggedMessage => ({
+/** Removes everything but `type` and its content. */
+export const typeAndContent = (message: TaggedMessage): TaggedMessage => ({
   type: message.type,
   ...(Object.hasOwn(message, message.type) && message.type !== 'type' ? { [message.type]: message[message.type] } : {}),
 })
 
-/** What a body's `message` holds that is for neither to say, by paths; content of other types is left out unnamed, as that of a message is (behaviour: conventions 4.4). */
+/** Paths of fields in `message` that are ignored, without content of other types (behaviour: conventions 4.4). */
 export function ignoredOfMessage({ message }: Readonly<Record<string, unknown>>): string[] {
   if (typeof message !== 'object' || message === null) return []
   const { type, ...rest } = message as TaggedMessage
@@ -29,7 +31,7 @@ export function ignoredOfMessage({ message }: Readonly<Record<string, unknown>>)
     .map((field) => `message.${field}`)
 }
 
-/** What every recipient's message is made of is bounded, so that making it never takes long. */
+/** Limits the cost of rendering. */
 export function tooLarge(message: TaggedMessage, fallbacks: Readonly<Record<string, string>>): Detail[] {
   const { tagged_message_length_max: most, message_tags_max: tags_max } = limits
   const failures = Object.entries({ message, merge_fallbacks: fallbacks })
@@ -43,24 +45,24 @@ export function tooLarge(message: TaggedMessage, fallbacks: Readonly<Record<stri
   return [{ param: 'message', code: 'too_many', message: `\`message\` may have at most ${tags_max} merge tags.` }]
 }
 
-/** A message as it is to be saved, no larger than `tooLarge` lets it be. */
+/** A message to be saved, which `tooLarge` has passed. */
 export interface SavedMessage {
   readonly channel: ChannelRow
   readonly message: TaggedMessage
   readonly merge_fallbacks: Readonly<Record<string, string>>
-  /** Whether a tag names something that its sender fills in, beside the fields and attributes of contacts. */
+  /** Whether the sender fills in a tag itself, beside the fields and attributes of contacts. */
   readonly isOwnTag: (name: string) => boolean
-  /** Ends the sentence about a tag that names nothing; by default that of a campaign. */
-  readonly toldOfTags?: string
+  /** Ends the sentence about an unknown tag; by default for campaigns. */
+  readonly tagHint?: string
   readonly sender: 'campaign' | 'automation'
 }
 
-/** Everything that is wrong with a message on its channel, by paths that start at `message`. Throws `unsupported_message_type` where the channel cannot send its type. */
+/** All failures, by paths that start at `message`. Throws `unsupported_message_type`. */
 export async function messageFailures(
   { contacts }: { readonly contacts: ContactService },
   sql: Db,
   tenant: Tenant,
-  { channel, message, merge_fallbacks, isOwnTag, toldOfTags, sender }: SavedMessage,
+  { channel, message, merge_fallbacks, isOwnTag, tagHint, sender }: SavedMessage,
 ): Promise<Detail[]> {
   const { type } = message
   if (!channel.capabilities.includes(type)) {
@@ -89,13 +91,13 @@ export async function messageFailures(
   const isKnown = (name: string): boolean => isContactTag(name, attributes) || isOwnTag(name)
   return [
     ...contentFailures(type, message[type], channel.type),
-    ...unknownTags(message, merge_fallbacks, isKnown, toldOfTags),
+    ...unknownTags(message, merge_fallbacks, isKnown, tagHint),
   ]
 }
 
 /**
- * Checks content that holds merge tags: a string with tags is wrong only where it stays so whether they are filled in with a word or with an address. What a
- * recipient's own values make of it is checked for each of them.
+ * A string with tags fails only if it fails with a word and with an address in their place. Values of recipients are
+ * checked when they are sent.
  */
 function contentFailures(type: string, content: unknown, channel_type: string): Detail[] {
   const path = `message.${type}`
@@ -111,7 +113,10 @@ function contentFailures(type: string, content: unknown, channel_type: string): 
   return failures.filter((failure) => !tagged.has(failure.param) || stays(failure))
 }
 
-/** Our copy counts where the provider cannot be asked. Throws 422 `template_not_approved` where it is missing or unapproved, 400 `parameter_invalid` where the parameters do not fit it. */
+/**
+ * Uses our copy where the provider cannot be asked. Throws 422 `template_not_approved` where it is missing or
+ * unapproved, 400 `parameter_invalid` where the parameters do not match.
+ */
 export async function requireTemplate(
   { channels }: { readonly channels: ChannelService },
   channel: ChannelRow,
