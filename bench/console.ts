@@ -5,7 +5,6 @@ import { median, single, type BenchOptions, type Figure, type Measurement } from
 import { loadMessages, type Loaded } from './million.ts'
 import { startService, type Service } from './service.ts'
 
-/** Kilobytes transferred, seconds, milliseconds. */
 const most = {
   sign_in_script_kb: 200,
   screen_script_kb: 260,
@@ -101,7 +100,6 @@ interface Load {
 const shown = (title: string) => (page: Page) =>
   page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor()
 
-/** Resolves to the session's cookies. */
 async function setUp(browser: Browser, service: Service): Promise<Cookies> {
   if (service.setup_url === undefined)
     throw new Error('the service printed no link for the first owner: is the console built?')
@@ -120,7 +118,6 @@ async function setUp(browser: Browser, service: Service): Promise<Cookies> {
 
 type Cookies = Awaited<ReturnType<BrowserContext['cookies']>>
 
-/** With an empty cache. */
 async function load(
   browser: Browser,
   url: string,
@@ -140,7 +137,6 @@ async function load(
   return { script_kb: bytes.Script / 1000, style_kb: bytes.Stylesheet / 1000, seconds }
 }
 
-/** By kind, from now on. */
 async function transferredBy(context: BrowserContext, page: Page): Promise<{ Script: number; Stylesheet: number }> {
   const bytes = { Script: 0, Stylesheet: 0 }
   const kinds = new Map<string, keyof typeof bytes>()
@@ -196,7 +192,6 @@ const untilRows = `void (globalThis.rowsShown = new Promise((resolve) => {
   }).observe(document.body, { subtree: true, childList: true })
 }))`
 
-/** Filters match only the oldest messages. */
 async function listFigures(
   browser: Browser,
   home: string,

@@ -35,7 +35,6 @@ export async function openConsoles(service: Service, count: number): Promise<Ope
   }
 }
 
-/** The first session creates the owner. */
 async function signIn({ port, setup_url }: Service, isFirst: boolean): Promise<string> {
   if (setup_url === undefined) throw new Error('the service printed no link for the first owner: is the console built?')
   const body = isFirst ? { token: new URL(setup_url).hash.slice(1), name: 'Olivia Owner', ...owner } : owner

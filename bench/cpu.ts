@@ -7,7 +7,6 @@ const tickUs = 10_000
 interface Stat {
   readonly parent: number
   readonly own_us: number
-  /** Ended children. */
   readonly children_us: number
 }
 
@@ -39,7 +38,6 @@ const processes = (): number[] =>
         .toSorted((one, other) => one - other)
     : []
 
-/** Microseconds. */
 export const processCpu = (pid: number): number => exactCpu(pid) ?? statOf(pid)?.own_us ?? Number.NaN
 
 /** In nanoseconds by thread, without ended threads; undefined if not available. */
@@ -54,7 +52,6 @@ function exactCpu(pid: number): number | undefined {
   }
 }
 
-/** Microseconds. */
 export function treeCpu(pid: number): number {
   const root = statOf(pid)
   if (root === undefined) return Number.NaN

@@ -13,7 +13,6 @@ export async function databaseOf(data_dir: string): Promise<{ url: string; pid: 
   return { url: `postgres://posthorn:${password}@127.0.0.1:${running.port}/posthorn`, pid: running.pid }
 }
 
-/** Ends the database that a killed service left behind. */
 export async function endDatabase(data_dir: string): Promise<void> {
   const left = await runningPostmaster(folderOf(data_dir))
   if (left !== undefined) await stopPostmaster(folderOf(data_dir), left.pid, systemClock())

@@ -33,7 +33,6 @@ export const drain: Measurement = {
   },
 }
 
-/** Makes deliveries that nothing sends yet. */
 async function makeDue(service: Service, events: number): Promise<void> {
   const { pool, account_id } = service
   const app = await openApplication(service)

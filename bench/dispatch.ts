@@ -71,7 +71,6 @@ async function measure(
   }
 }
 
-/** A round at a fixed rate, with the queue length every second. */
 async function sustain(
   driver: Driver,
   subject: PathService,

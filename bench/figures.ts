@@ -4,7 +4,6 @@ export interface Figure {
   readonly name: string
   readonly value: number
   readonly unit: string
-  /** Of the same run. */
   readonly reference?: { readonly name: string; readonly value: number }
   /** `value` over `reference.value`. */
   readonly ratio?: number
@@ -26,7 +25,6 @@ export interface Measurement {
 }
 
 export interface BenchOptions {
-  /** Fewer and shorter rounds. */
   readonly quick: boolean
   readonly say: (line: string) => void
 }
@@ -41,7 +39,6 @@ export const median = (values: readonly number[]): number => {
       : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
-/** `wanted`: least or greatest ratio. */
 export function compared(
   name: string,
   unit: string,
@@ -60,7 +57,6 @@ export function compared(
   }
 }
 
-/** `wanted`: least or greatest value. */
 export function single(name: string, unit: string, value: number, wanted?: { least?: number; most?: number }): Figure {
   return { name, value, unit, ...(wanted === undefined ? {} : { target: targetOf(value, wanted, unit) }) }
 }
@@ -110,7 +106,6 @@ function cells(figure: Figure): string[] {
   ]
 }
 
-/** The first column is left-aligned. */
 export function table(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   return rows.map((row) =>

@@ -18,7 +18,6 @@ export interface BenchGraph extends AsyncDisposable, Pick<WhatsappSimulator, 'cr
 }
 
 export interface Teller extends AsyncDisposable {
-  /** Sends no callbacks while true. */
   quiet: boolean
   /** Reports everything not yet reported as delivered, in one callback. */
   tellAll(): Promise<void>
@@ -86,7 +85,6 @@ async function listen(parts: AsyncDisposableStack, simulator: WhatsappSimulator,
   const server = leanServer((head, body) => {
     if (!messages.test(head) || !bearer.test(head)) return passOn(simulator.url, head)
     const { to, biz_opaque_callback_data } = JSON.parse(body.toString()) as Omit<Taken, 'id'>
-    // as long as Meta's
     const id = `wamid.HBgLMTIwMjU1NTAxMDAVAgARGBI${String(++count).padStart(24, '0')}`
     taken.push({ id, to, biz_opaque_callback_data })
     return leanResponse(
@@ -104,7 +102,6 @@ async function listen(parts: AsyncDisposableStack, simulator: WhatsappSimulator,
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** Only requests without a body. */
 async function passOn(url: string, head: string): Promise<string> {
   const [method, path] = head.split(' ', 2)
   const authorization = /^authorization: (.*)$/im.exec(head)?.[1]?.trim() ?? ''

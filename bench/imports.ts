@@ -6,7 +6,6 @@ import { call, startService, type Service } from './service.ts'
 
 const pollMs = 50
 const withinMs = 600_000
-/** A typical file, and one with all fields. */
 const shapes = {
   usual: {
     header: 'phone,first_name,last_name,email,tags\n',
@@ -20,7 +19,6 @@ const shapes = {
   },
 } as const
 
-/** Scattered, as in life. */
 const phoneOf = (n: number): string => `+4915${String(100_000_000 + ((n * 7_919_993) % 899_999_963))}`
 
 interface Round {
@@ -28,9 +26,7 @@ interface Round {
   readonly rate: number
   readonly node_us: number
   readonly postgres_us: number
-  /** Milliseconds. */
   readonly longest_ms: number
-  /** Bytes. */
   readonly resident: number
   readonly bytes: number
 }

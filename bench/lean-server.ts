@@ -1,7 +1,6 @@
 /** A minimal HTTP server: keep-alive requests with a Content-Length. */
 import { createServer, type Server, type Socket } from 'node:net'
 
-/** Resolves to the whole text of the response. */
 export type LeanAnswer = (head: string, body: Buffer) => string | Promise<string>
 
 const headEnd = '\r\n\r\n'

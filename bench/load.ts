@@ -31,7 +31,6 @@ export interface LoadPlan {
 
 export interface LoadReport {
   readonly answers: number
-  /** Other than 200 and 202, by status. */
   readonly refused: Readonly<Record<string, number>>
   readonly seconds: number
   readonly rate: number
@@ -60,7 +59,6 @@ interface Run {
   answered: number
   running: number
   closed: boolean
-  /** Connections without an answer yet, before measuring begins. */
   warming: number
   readonly allWarm: PromiseWithResolvers<void>
   readonly report: PromiseWithResolvers<LoadReport>
@@ -282,7 +280,6 @@ function reportOf(
   }
 }
 
-// several plans for each process, to save its start
 if (process.send !== undefined && process.argv[2] === 'child') {
   let running = new AbortController()
   process.on('message', (plan: LoadPlan | 'end') => {

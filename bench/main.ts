@@ -59,7 +59,6 @@ const environment = {
   system: `${process.platform} ${release()}`,
   node: process.version,
   database: 'embedded PostgreSQL 18, fsync on',
-  // above 0, other processes take CPU
   load_before: Number(loadavg()[0]!.toFixed(1)),
 }
 

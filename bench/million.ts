@@ -9,7 +9,6 @@ const spanMs = 3 * 24 * 3600_000
 const chunk = 25_000
 const rareCount = 30
 
-/** Filters that find only the oldest messages. */
 export interface Loaded {
   readonly rare: {
     readonly channel: string

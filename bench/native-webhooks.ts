@@ -8,7 +8,6 @@ import { call, startService, type Service } from './service.ts'
 
 const secret = 'shpss_0123456789abcdef0123456789abcdef'
 
-/** With fresh order and customer numbers. */
 interface Shop {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
@@ -84,7 +83,6 @@ async function round(
   return { ...report, node_us: node_us / report.answers, postgres_us: postgres_us / report.answers }
 }
 
-/** Every order starts a run that waits for a day. */
 async function automate({ port, keys, channel }: Service, source_id: string): Promise<void> {
   const message = { type: 'text', text: { body: 'Thank you for {{data.order.number}}.' } }
   await call(port, keys[0]!, 'POST', '/v1/automations', {

@@ -11,7 +11,6 @@ const pairsMax = 100
 const consolesMax = 1_000
 
 export interface Options {
-  /** Absent: all. */
   readonly only: readonly string[] | undefined
   readonly quick: boolean
   readonly json: boolean
@@ -20,7 +19,6 @@ export interface Options {
   readonly paths: readonly PathName[]
   readonly pairs: number
   readonly followed: Followed
-  /** On the side of this checkout. */
   readonly consoles: number
   readonly gate: boolean
 }

@@ -6,7 +6,6 @@ import { leanServer } from './lean-server.ts'
 
 export interface Received {
   readonly count: number
-  /** From first to last. */
   readonly seconds: number
   readonly p50_ms: number
   readonly p99_ms: number
@@ -15,9 +14,7 @@ export interface Received {
 export interface Receiver extends Disposable {
   readonly port: number
   readonly url: string
-  /** Since the last `clear`. */
   count(): Promise<number>
-  /** Since the last `clear`. */
   received(): Promise<Received>
   clear(): Promise<void>
 }
@@ -44,7 +41,6 @@ export async function startReceiver(): Promise<Receiver> {
   }
 }
 
-/** Rejects after half a minute without an event. */
 export async function receivedAll(receiver: Receiver, count: number): Promise<Received> {
   let last = { count: -1, at: 0 }
   for (;;) {

@@ -12,16 +12,13 @@ const deliveredWithinMs = 60_000
 /** What follows the last delivery within this time belongs to the round. */
 const trailMs = 250
 
-/** Ends after so many seconds or messages. */
 export interface Load {
   readonly seconds: number
   readonly messages?: number
   /** Messages a second; absent: closed loop. */
   readonly rate?: number
   readonly connections?: number
-  /** With a fresh Idempotency-Key each. */
   readonly keyed?: boolean
-  /** Absent: a text. */
   readonly content?: object
 }
 
@@ -65,12 +62,10 @@ export const medianOf = (
 
 export interface Path {
   readonly title: string
-  /** Of the service; absent: all. */
   readonly roles?: string
   readonly connections: number
   /** A round ends at the last delivery, not the last answer. */
   readonly delivers: boolean
-  /** Subscribed to every delivery. */
   readonly endpoints: number
 }
 
@@ -104,7 +99,6 @@ export async function startPath(path: Path, options: ServiceOptions = {}): Promi
   return { path, service, receiver, [Symbol.asyncDispose]: () => made.disposeAsync() }
 }
 
-/** Allows webhooks to a local receiver. */
 export const allowing = (receiver: Receiver) => ({ POSTHORN_WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${receiver.port}` })
 
 export const makeEndpoint = (service: Service, url: string, events: readonly string[]) =>
@@ -114,19 +108,16 @@ export interface PathRound {
   readonly messages: number
   /** Messages a second, from the first request to the end of the last message. */
   readonly rate: number
-  /** Requests a second. */
   readonly offered: number
   /** Microseconds per message, including `trailMs`. */
   readonly node_us: number
   readonly postgres_us: number
-  /** Of the load generator. */
   readonly load_us: number
   /** Age of events on arrival; 0 without endpoints. */
   readonly lag_p50_ms: number
   readonly lag_p99_ms: number
 }
 
-/** Resolves when all messages have reached the end of the path. */
 export async function pathRound(
   driver: Driver,
   { path, service, receiver }: PathService,

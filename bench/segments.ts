@@ -83,7 +83,6 @@ export const segments: Measurement = {
   },
 }
 
-/** As imports leave them, inserted directly. */
 export async function fill({ pool, account_id }: Service, contacts: number): Promise<void> {
   await pool`set statement_timeout = 0`
   const at = '2026-01-31T09:30:00.000Z'

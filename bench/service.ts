@@ -18,7 +18,6 @@ const priceMicros = 5000
 const creditMicros = 1_000_000_000_000
 const startWithinMs = 60_000
 
-/** A process that answers HTTP. */
 export interface Running extends AsyncDisposable {
   readonly pid: number
   readonly port: number
@@ -32,13 +31,9 @@ export interface Service extends Running {
   readonly database_url: string
   readonly postmaster: number
   readonly account_id: string
-  /** Creates the first owner of the console. */
   readonly setup_url: string | undefined
-  /** Live. */
   readonly keys: readonly string[]
-  /** A live channel of the simulator. */
   readonly channel: string
-  /** Of the service and its database. */
   countCpu(): () => CpuUse
 }
 
@@ -51,7 +46,6 @@ export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Used in turn; absent: 45. */
   readonly keys?: number
-  /** For profiles. */
   readonly node_args?: readonly string[]
 }
 
@@ -223,7 +217,6 @@ async function connectChannel(port: number, key: string): Promise<string> {
   return channel.id
 }
 
-/** Rejects at every refusal. */
 export async function call<T>(port: number, key: string, method: string, path: string, body?: unknown): Promise<T> {
   const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
     method,

@@ -4,7 +4,6 @@ import type { Service } from './service.ts'
 interface Index {
   readonly name: string
   readonly definition: string
-  /** Of a primary key or unique constraint. */
   readonly constraint: string | null
 }
 

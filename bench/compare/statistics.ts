@@ -45,7 +45,6 @@ export async function alternating<T>(
   return results
 }
 
-/** After over before. */
 export const ratios = <T>(pairs: readonly Pair<T>[], of: (round: T) => number): number[] =>
   pairs.map(({ before, after }) => of(after) / of(before))
 
@@ -57,7 +56,6 @@ export function medianInterval(values: readonly number[], wanted = confidenceWan
   const sorted = values.toSorted((one, other) => one - other)
   const n = sorted.length
   if (n === 0) return { median: Number.NaN, low: Number.NaN, high: Number.NaN, confidence: 0 }
-  // `below`: probability that at most `skipped` values lie on one side
   let skipped = 0
   let below = 0.5 ** n
   let term = below

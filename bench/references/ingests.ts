@@ -23,11 +23,9 @@ const depsOf = ({ platform, billing }: Pick<CommitDeps, 'platform' | 'billing'>)
   emitted: () => undefined,
 })
 
-/** The product's optimistic statement, once per message. */
 export const ingestByStatement = (deps: Pick<CommitDeps, 'platform' | 'billing'>): Ingest =>
   each(depsOf(deps), (submission) => submission)
 
-/** The product's locking path: several statements per message. */
 export const ingestByTransaction = (deps: Pick<CommitDeps, 'platform' | 'billing'>): Ingest =>
   each({ ...depsOf(deps), producers: { ...producersOf([]), fragmentOf: () => null } }, locking)
 
@@ -37,7 +35,6 @@ const each = (deps: CommitDeps, as: (submission: Submission) => Submission): Ing
   stop: async () => undefined,
 })
 
-/** Uses the locking path; its results are dropped. */
 const locking = (submission: Submission): Submission => ({
   ...submission,
   producer: {

@@ -14,7 +14,6 @@ export const hasKannel = (): boolean =>
   spawnSync(join(sbin, 'bearerbox'), ['--version']).error === undefined
 
 export interface Kannel extends Running {
-  /** Of `sendsms`, each with another recipient. */
   readonly paths: readonly string[]
 }
 

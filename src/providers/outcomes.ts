@@ -7,8 +7,8 @@ type Answer = Extract<HttpAnswer, { kind: 'answer' }>
 const retryAfterMaxMs = 3_600_000
 
 /**
- * Classifies an answer of a proxy, firewall or load balancer. A 4xx is sent before the request is forwarded; a 408,
- * 5xx, redirect or success may follow after the provider accepted the message.
+ * A 4xx of a proxy is sent before the request is forwarded; any other answer may follow after the provider accepted the
+ * message.
  */
 export function kindOfForeignAnswer(status: number): 'throttled' | 'unavailable' | 'unknown' {
   if (status === 429) return 'throttled'
@@ -41,7 +41,7 @@ export function throttledQuery(
   }
 }
 
-/** In milliseconds, at most one hour. A date is relative to the answer's own `date`. */
+/** In milliseconds, at most one hour. */
 export function retryAfterOf(headers: Readonly<Record<string, string>>): { readonly retry_after_ms?: number } {
   const { 'retry-after': wait = '', date = '' } = headers
   const ms = /^\s*[\d.]+\s*$/.test(wait) ? Number(wait) * 1000 : Date.parse(wait) - Date.parse(date)

@@ -1,5 +1,5 @@
 /**
- * The interface between Posthorn and a messaging provider, which uses no database and no HTTP server
+ * The interface of a messaging provider, which uses no database and no HTTP server
  * (docs/decisions/adapter-contract.md).
  */
 import type { TObject } from 'typebox'
@@ -33,15 +33,15 @@ export interface OutboundMessage {
 export interface DeliveryReceipt {
   readonly kind: 'delivery_receipt'
   readonly provider_id: string
-  /** Our message id, if the provider returns it. It matches a message whose send attempt was never answered. */
+  /** Matches a message whose send attempt was never answered. */
   readonly message_id?: string
   /** With `message_id`: the accepted part of a message sent in several parts, from 1. */
   readonly part?: { readonly number: number; readonly total: number }
   /** Tried in order if `provider_id` is unknown on the second look. */
   readonly also_known_as?: readonly string[]
   /**
-   * Set if another channel with the same `accountKey` may have sent the message: the message's recipient (`from`) and
-   * sender (`to`). The channel whose identifier is `to` is tried first; a different number never matches.
+   * Set if another channel with the same `accountKey` may have sent the message: its recipient (`from`) and sender
+   * (`to`). A different number never matches.
    */
   readonly addresses?: { readonly from: string; readonly to: string }
   /** See `modules/messages/states.ts`. */
@@ -61,11 +61,10 @@ export interface InboundMessage {
   readonly reply_to: string | null
   /** For a `button_reply` without an id: the button's position, from 0, in the message that it belongs to. */
   readonly button_index?: number
-  /** Parts with the same reference are joined. */
-  readonly part?: { readonly reference: string; readonly total: number; /** From 1. */ readonly number: number }
+  readonly part?: { readonly reference: string; readonly total: number; readonly number: number }
   /**
-   * Set if the message may be for another number of the account: all spellings of the destination. Without a channel of
-   * one of these identifiers, the message goes to this channel (`ours`) or to none (`ignored`).
+   * All spellings of the destination, if it may be another number of the account. Without a channel for it, the message
+   * goes to this channel (`ours`) or to none (`ignored`).
    */
   readonly to?: { readonly identifiers: readonly string[]; readonly otherwise: 'ours' | 'ignored' }
   readonly media?: readonly { readonly index: number; readonly reference: MediaReference }[]
@@ -98,20 +97,14 @@ export interface TemplatesChanged {
   readonly provider_id: string
 }
 
-/** `provider_id` of an item that is no message: the provider's id for the event, or any text. */
+/** Without a message: the provider's id for the event, or any text. */
 export type CallbackItem = DeliveryReceipt | InboundMessage | MarketingPreference | ConnectionStatus | TemplatesChanged
 
-/**
- * `recipient`: only messages to this recipient wait. `unspecified`: the channel pauses after two throttled attempts in
- * a row to different recipients.
- */
+/** `unspecified`: the channel pauses after two throttled attempts in a row to different recipients. */
 export type LimitOn = 'channel' | 'recipient' | 'unspecified'
 
 export type Outcome =
-  /**
-   * One id for each message that the provider created, including earlier attempts. `later_items` are applied after
-   * `after_ms`.
-   */
+  /** Includes ids of earlier attempts. `later_items` are applied after `after_ms`. */
   | {
       readonly kind: 'accepted'
       readonly provider_ids: readonly [string, ...string[]]
@@ -155,8 +148,8 @@ interface PartialAcceptance {
 }
 
 /**
- * Called and awaited after every accepted part but the last, with all ids so far. Resolves to the signal for the next
- * part, or to null if the rest must wait (`restLater` of `outcomes.ts`). Never rejects.
+ * Called and awaited after every accepted part but the last, with all ids so far. null: the rest must wait (`restLater`
+ * of `outcomes.ts`). Never rejects.
  */
 export type OnPartAccepted = (provider_ids: readonly string[]) => Promise<AbortSignal | null>
 
@@ -168,8 +161,8 @@ export interface UnconfirmedMessage extends OutboundMessage {
 export type StatusQueryResult =
   | ({ readonly kind: 'found' } & FoundMessage)
   /**
-   * Messages with the same recipient, sender and text, the most likely first. The caller skips ids of other messages;
-   * if none is left, the message was never accepted.
+   * Similar messages, the most likely first. The caller skips ids of other messages; if none is left, the message was
+   * never accepted.
    */
   | { readonly kind: 'candidates'; readonly found: readonly [FoundMessage, ...FoundMessage[]] }
   | { readonly kind: 'not_found' }
@@ -180,9 +173,7 @@ export type StatusQueryResult =
       readonly message: string
     }
   | { readonly kind: 'no_information' }
-  /** The query is repeated. */
   | { readonly kind: 'no_answer'; readonly message: string }
-  /** The channel pauses, and the query is repeated. */
   | { readonly kind: 'throttled'; readonly retry_after_ms?: number; readonly message: string }
 
 export interface FoundMessage {
@@ -199,13 +190,11 @@ export interface TemplateRecord {
   readonly parameter_format: string
   readonly components: readonly Record<string, unknown>[]
   readonly rejected_reason: string | null
-  /** null if the provider does not report it. */
   readonly updated_at: string | null
 }
 
 export interface Callback {
   readonly method: string
-  /** With the query, which some signatures cover. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, string>>
@@ -225,7 +214,6 @@ export interface CallbackResponse {
   readonly body: string
 }
 
-/** `credentials` and `settings` match the provider's schemas. */
 export interface Connection {
   readonly channel_id: string
   readonly type: ChannelType
@@ -238,14 +226,13 @@ export interface Connection {
 export type ConnectOutcome =
   | { readonly kind: 'connected'; readonly identifier?: string }
   | { readonly kind: 'refused'; readonly message: string }
-  /** The account has no session left. The channel is still connected if one of them is ours. */
+  /** No session is left. The channel is still connected if one of them is ours. */
   | { readonly kind: 'unavailable'; readonly message: string; readonly session_limit_reached?: true }
 
 /** A long-lived connection (SMPP, Telegram long polling), held by one process per channel. */
 export interface Session {
   /** Absent: any process sends through the adapter. */
   send?(message: OutboundMessage, signal: AbortSignal, onPartAccepted?: OnPartAccepted): Promise<Outcome>
-  /** Absent: no limit. */
   readonly max_concurrent_sends?: number
   /** Resolves when the session has ended by itself. `refused`: the credentials are no longer valid. */
   readonly ended: Promise<{ readonly refused: boolean; readonly message: string }>
@@ -258,7 +245,6 @@ export type StoreItems = (items: readonly CallbackItem[], raw: Uint8Array, ignor
 
 export interface SessionContext {
   readonly store: StoreItems
-  /** Aborts the opening only. */
   readonly signal: AbortSignal
   /** False once another process may open the session. Check it before every send and acknowledgement. */
   readonly hasLease: () => boolean
@@ -266,18 +252,13 @@ export interface SessionContext {
 
 export interface ProviderTools {
   readonly clock: SteadyClock
-  /** Calls only public addresses and the provider's own `url`. */
   readonly http: HttpClient
-  /** Opens sockets only to public addresses. */
   readonly dial: Dial
   /** As set by the operator, without a trailing slash; empty if the provider has none. */
   readonly url: string
 }
 
-/**
- * Only `fetchMedia` and `listTemplates` throw. Callers remove secrets from all texts
- * (`modules/channels/secret-redaction.ts`).
- */
+/** Only `fetchMedia` and `listTemplates` throw. */
 export interface ProviderAdapter {
   /** Sends without a network: `sending` is not stored. */
   readonly instant?: boolean
@@ -288,7 +269,7 @@ export interface ProviderAdapter {
     onPartAccepted?: OnPartAccepted,
   ): Promise<Outcome>
   queryStatus?(message: UnconfirmedMessage, connection: Connection, signal: AbortSignal): Promise<StatusQueryResult>
-  /** Refuses, without a network, a message that the provider would certainly refuse. */
+  /** Refuses, without a network, what the provider would certainly refuse. */
   validate?(message: {
     readonly to: string
     readonly type: string
@@ -297,31 +278,27 @@ export interface ProviderAdapter {
   }): { readonly code: ErrorCode; readonly message: string; readonly param?: string } | null
   /** Must change nothing at the provider: the sender may belong to another channel. */
   connect?(connection: Connection, signal: AbortSignal): Promise<ConnectOutcome>
-  /** Registers the callback address, after `connect` succeeded. */
+  /** Called after `connect` succeeded. */
   register?(connection: Connection, signal: AbortSignal): Promise<ConnectOutcome>
   /** Undoes `register`, which may have failed. */
   disconnect?(connection: Connection, signal: AbortSignal): Promise<void>
-  /** Answers the provider's check of the callback address; null if the verify token is wrong. */
+  /** null if the verify token is wrong. */
   handshake?(callback: Callback, connection: Connection): CallbackResponse | null
   /** null if the signature is wrong. */
   receiveCallback?(callback: Callback, connection: Connection): CallbackResult | null
-  /** All templates, or those with one name. Rejects with a sentence. Absent if any template may be sent. */
+  /** Rejects with a sentence. Absent if any template may be sent. */
   listTemplates?(connection: Connection, signal: AbortSignal, name?: string): Promise<readonly TemplateRecord[]>
-  /**
-   * Rejects with a PermanentError (`lib/permanent-error.ts`) if the file is gone, refused, larger than `bytes_max` or
-   * at a forbidden address. After any other error the download is repeated.
-   */
+  /** A PermanentError (`lib/permanent-error.ts`) ends the download; any other error repeats it. */
   fetchMedia?(
     reference: MediaReference,
     connection: Connection,
     bytes_max: number,
     signal: AbortSignal,
   ): Promise<{ readonly content_type: string; readonly chunks: AsyncIterable<Uint8Array> }>
-  /** Requires `openSession`. */
   needsSession?(connection: Connection): boolean
   /** Set if each session of the account may receive the delivery receipts of all its channels. */
   accountKey?(connection: Connection): string
-  /** While a process holds the lease it passes the same `connection` object, so that state can be kept per object. */
+  /** `connection` is the same object while a process holds the lease. */
   openSession?(
     connection: Connection,
     context: SessionContext,
@@ -331,7 +308,6 @@ export interface ProviderAdapter {
   >
 }
 
-/** The channels of every account's test mode, with ids `ch_test_<type>`. */
 export interface TestMode {
   readonly channels: Readonly<
     Record<
@@ -339,11 +315,10 @@ export interface TestMode {
       { readonly name: string; readonly identifier: string; readonly templates: readonly TemplateRecord[] }
     >
   >
-  /** Recipients with a fixed outcome, for the reference. */
   readonly recipients: readonly (readonly [to: string, outcome: string])[]
 }
 
-/** A provider's description for API checks, reference and console. No code outside its folder names it. */
+/** A provider's description. No code outside its folder names it. */
 export interface Provider {
   readonly name: string
   readonly title: string
@@ -353,8 +328,8 @@ export interface Provider {
   readonly offered: 'always' | 'for_tests' | 'never'
   readonly test_mode?: TestMode
   /**
-   * Each property has a `title` and a `description` that says where to find the value; secrets have `format:
-   * 'password'`. A missing `verify_token` is generated and shown once.
+   * With `title` and `description`; secrets have `format: 'password'`. A missing `verify_token` is generated and shown
+   * once.
    */
   readonly credentials: TObject
   /** Each with `title`, `description` and `default`. */
@@ -365,7 +340,6 @@ export interface Provider {
   readonly url?: { readonly setting: `POSTHORN_${string}_URL`; readonly fallback: string; readonly about: string }
   /** A page under `docs/guides`, without `.md`. */
   readonly guide?: string
-  /** One sentence each. */
   readonly limits?: readonly string[]
   capabilities(type: ChannelType, settings: Readonly<Record<string, unknown>>): readonly string[]
   /** Checks that schemas cannot express. Each `param` begins with `credentials.` or `settings.`. */

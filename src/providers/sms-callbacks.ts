@@ -3,7 +3,6 @@ import { Type } from 'typebox'
 import { sameText } from '../lib/hmac.ts'
 import type { Callback, Connection, InboundMessage } from './provider.ts'
 
-/** Generated and shown once if left out. */
 export const verifyToken = (description: string) =>
   Type.Optional(
     Type.String({
@@ -29,7 +28,6 @@ export function hasToken({ query }: Pick<Callback, 'query'>, connection: Connect
 
 export const withoutPlus = (number: string): string => number.replace(/^\+/, '')
 
-/** These providers write phone numbers without a plus. */
 const senderOf = (from: string): string => (/^\d{7,15}$/.test(from) ? `+${from}` : from)
 
 /** A channel with an alphanumeric sender receives everything. */

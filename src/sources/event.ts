@@ -4,7 +4,6 @@ import { isAutomationEventType, type EventCustomer, type ReportedEvent } from '.
 import { parseStrictDateTime } from '../api/times.ts'
 import { isoTime } from '../lib/clock.ts'
 
-/** null: not stated. */
 export interface EventConsent {
   readonly transactional: boolean | null
   readonly marketing: boolean | null
@@ -14,17 +13,14 @@ export interface EventContent {
   readonly type: string
   /** 1 to 255 characters; a repeated ID is a duplicate. */
   readonly event_id: string
-  /** ISO 8601. */
   readonly occurred_at: string
   readonly customer: EventCustomer
   readonly consent: EventConsent
   readonly data: Record<string, unknown>
 }
 
-/** Only fields that a contact can store. */
 export interface ShopCustomer {
   readonly external_id?: string
-  /** E.164. */
   readonly phone?: string
   readonly email?: string
   readonly first_name?: string
@@ -51,7 +47,6 @@ export interface SourceEvent extends Omit<EventContent, 'occurred_at' | 'custome
   readonly buyer_unknown?: true
   /** `consent.marketing` does not change the contact. */
   readonly consent_this_event_only?: true
-  /** The event is `ignored` with `unmapped_topic`. */
   readonly unmapped?: true
   readonly redaction?: Redaction
 }

@@ -29,7 +29,6 @@ export const objectOf = (value: unknown): Fields => (isObject(value) ? value : {
 
 export const objectsOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
-/** ISO 8601 in UTC, also for times without a zone. */
 export function timeOf(...values: readonly unknown[]): string | null {
   for (const value of values) {
     const time = typeof value === 'string' ? parseDateTime(value.trim()) : null
@@ -70,7 +69,6 @@ export function idOf(value: unknown): string | null {
   return id === null || id === '0' || id.length > contactLimits.external_id_length_max ? null : id
 }
 
-/** E.164. */
 export function phoneOf(values: readonly unknown[], country: string | null): string | null {
   for (const value of values) {
     const text = textOf(value)
@@ -96,7 +94,6 @@ function localeOf(values: readonly unknown[]): string | null {
   return tag !== undefined && tag.length <= 64 && isLocale(tag) ? tag : null
 }
 
-/** Shopify sends one text with commas. */
 function tagsOf(value: unknown): string[] | null {
   if (typeof value !== 'string') return null
   const tags = value.split(',').map((tag) => tag.trim())

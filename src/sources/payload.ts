@@ -4,15 +4,12 @@ import { limits } from '../api/limits.ts'
 import { Problem } from '../api/problem.ts'
 import { isObject, replaceLongIntegers, storable, type Fields } from '../lib/json.ts'
 
-/** Cheaper than checking every text. */
 const mayLoseDigits = /[:,[]\s*-?\d{16}/
 
-/** Stored in `data.raw`. */
 const depthMax = limits.json_depth - 2
 
 /**
- * Repairs what an API request may not contain: integers beyond double precision become texts (Shopify's test payloads
- * have such IDs), NUL and lone surrogates are replaced, deep values become null. Throws `invalid_json` and
+ * Repairs what an API request may not contain (Shopify's test payloads have huge IDs). Throws `invalid_json` and
  * `parameter_invalid`.
  */
 export function readPayload(body: Uint8Array): Fields {

@@ -5,9 +5,7 @@ import type { SourceEvent } from './event.ts'
 export interface Webhook {
   readonly headers: IncomingHttpHeaders
   readonly body: Buffer
-  /** Milliseconds. */
   readonly arrived_at: number
-  /** Throws `invalid_json` and `parameter_invalid`. */
   json(): Record<string, unknown>
 }
 

@@ -28,7 +28,6 @@ export function hmacHeaderCheck(header: string, secret: string, advice: string):
 export interface JsonWebhook {
   readonly headers: IncomingHttpHeaders
   readonly payload: Fields
-  /** Identifies an event without an ID. */
   digest(): string
 }
 
@@ -57,7 +56,6 @@ export function topicOf(headers: IncomingHttpHeaders, name: string): string {
   return topic
 }
 
-/** Throws `parameter_missing`. */
 export function required(payload: Fields, field: string): string {
   const text = textOf(payload[field])
   if (text === null)
@@ -70,12 +68,9 @@ export function required(payload: Fields, field: string): string {
 }
 
 export interface TopicEvent extends Pick<SourceEvent, 'type' | 'buyer_unknown' | 'consent_this_event_only'> {
-  /** null: no status of an order. */
   readonly order_id: string | null
   readonly customer: ShopCustomer
-  /** null: not stated. */
   readonly marketing: boolean | null
-  /** Normalized. */
   readonly data: Fields
 }
 

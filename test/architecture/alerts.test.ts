@@ -12,10 +12,8 @@ const dashboard = JSON.parse(read('deploy/grafana/posthorn.json')) as {
   panels: { title: string; targets: { expr: string }[] }[]
 }
 
-/** Added by Prometheus. */
 const ofPrometheus = ['instance', 'job', 'le']
 
-/** Every metric with its labels. */
 async function scraped(): Promise<Map<string, readonly string[]>> {
   const { registry } = makeMetrics(true)
   const found = new Map<string, readonly string[]>([['up', []]])
@@ -30,7 +28,6 @@ async function scraped(): Promise<Map<string, readonly string[]>> {
   return found
 }
 
-/** Unknown metrics and labels of an expression. */
 function unknownIn(expr: string, known: ReadonlyMap<string, readonly string[]>): string[] {
   const names = [...expr.matchAll(/\b(?:posthorn|process|nodejs)_[a-z_]+|\bup\b/g)].map(([name]) => name)
   const labels = [...expr.matchAll(/by \(([^)]*)\)/g)].flatMap(([, list]) => list!.split(', '))

@@ -14,7 +14,6 @@ const citing = [
 const self = 'test/architecture/citations.test.ts'
 const others = citing.filter(({ path }) => path !== self)
 
-/** `## 3. Retries` and `**3.2** …`. */
 const numbersOf = (text: string): string[] =>
   [...text.matchAll(/^(?:## (\d+)\. |\*\*(\d+\.\d+)\*\* )/gm)].map(([, section, paragraph]) => (section ?? paragraph)!)
 const numbered = new Map(behaviour.map(({ path, text }) => [basename(path, '.md'), numbersOf(text)]))
@@ -23,7 +22,6 @@ const numbered = new Map(behaviour.map(({ path, text }) => [basename(path, '.md'
 const wellFormed =
   /^\(behaviour: ([a-z-]+ \d+(?:\.\d+)?(?:, \d+(?:\.\d+)?)*(?:; [a-z-]+ \d+(?:\.\d+)?(?:, \d+(?:\.\d+)?)*)*)\)/
 
-/** null if correct. */
 function wrongCitation(text: string): string | null {
   const list = wellFormed.exec(text)?.[1]
   if (list === undefined) return `${text.slice(0, 60).split('\n', 1)[0]} is not of the form (behaviour: page number)`
@@ -110,7 +108,6 @@ test('files that documents name with a part of their path exist', () => {
   )
 })
 
-/** Everything but comments is blanked. */
 const commentsOf = (text: string): string => {
   const comments = [...text.matchAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)(?:\/\/|--).*$/gm)]
   let [only, at] = ['', 0]

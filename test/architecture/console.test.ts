@@ -24,7 +24,6 @@ test('the console imports only packages and its own folder', () => {
 
 test('no text outside of the text folder', () => {
   const screens = written().filter(({ path }) => path.endsWith('.tsx'))
-  // text between tags and in visible attributes
   const words = breachesOf(screens, /(?<![=-])>[^<>{}=;()]*[A-Za-z]{2,}[^<>{}=;()]*<\//g)
   const attributes = breachesOf(
     screens,

@@ -315,7 +315,6 @@ test(
       const { status, stdout, stderr } = spawnSync('systemd-analyze', [...words, file], { encoding: 'utf8' })
       return { status, said: stderr + (status === 0 ? '' : stdout) }
     }
-    // the command is not installed here
     const here = unit.replace('ExecStart=posthorn', `ExecStart=${process.execPath}`)
 
     assert.deepEqual(analyze(here, 'verify'), { status: 0, said: '' })

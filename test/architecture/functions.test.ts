@@ -77,7 +77,6 @@ test('a function in sql/ has at most 60 lines', () => {
   assert.deepEqual(long, [])
 })
 
-/** Statements outside of functions. */
 function strangers({ path, text }: Source): string[] {
   const name = posix.basename(path, '.sql')
   const statements = text

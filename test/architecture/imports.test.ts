@@ -21,7 +21,6 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   cli: ['app', 'docs', 'config', 'modules', 'module', 'providers', 'platform', 'settings', 'api', 'lib'],
   main: ['cli', 'lib'],
 }
-/** Other files in `src` belong to `app`. */
 const rootFiles = ['main', 'module']
 /** A module may import those before it. */
 const modules = [

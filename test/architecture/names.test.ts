@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { sources, withoutComments } from './sources.ts'
 
-/** `const spacingMs = 5 * 60_000` */
 const numericConstant =
   /^(?:export )?const (\w+)(?:: number)? = -?(?:\d[\d_.e]*|0x[\da-f_]+)(?:\s*[-+*/]+\s*[\w.]+)*\s*(?:as const)?$/gim
 

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { productSources, root, withoutComments } from './sources.ts'
 
-/** Every other table belongs to a module. */
 const ownTables = [
   'events',
   'events_default',
@@ -22,7 +21,6 @@ const productWords = /campaign|contact|recipient|segment|sms\b|telegram|wallet|w
 /** The platform itself knows the caller. */
 const productPaths = /\/v1\/(?!me\b)\w+/
 
-/** With the reason. */
 const exceptions: Readonly<Record<string, string>> = {
   'src/config/settings.ts': 'one table of settings, each read by the feature that it is for',
   'src/platform/observability/metrics.ts':

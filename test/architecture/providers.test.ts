@@ -12,7 +12,6 @@ const folders = 'src/providers'
 
 const filesImportedBy = (source: Source): string[] => importsOf(source).flatMap(({ to }) => to ?? [])
 
-/** undefined for shared files. */
 const folderOf = (path: string): string | undefined => new RegExp(`^${folders}/([^/]+)/`).exec(path)?.[1]
 
 const folderNamed = (name: string): string =>

@@ -6,7 +6,6 @@ import { productSources as serviceSources, sources } from './sources.ts'
 const productSources = () => [...serviceSources(), ...sources('clients/typescript/src/*.ts')]
 
 const consoleSources = () => sources('console/src/**/*.{ts,tsx}').filter(({ path }) => !path.includes('/generated/'))
-/** The entry point has the usual name. */
 const clientEntrance = 'clients/typescript/src/index.ts'
 
 test('a source file opens with a sentence that says what it is for', () => {

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 export const root = join(import.meta.dirname, '../..')
 
 export interface Source {
-  /** From the root, with slashes. */
   readonly path: string
   readonly text: string
 }
@@ -26,7 +25,6 @@ export const withoutComments = (text: string): string =>
     .replaceAll(/(^|\s)\/\/.*$/gm, '$1')
 
 export interface Template {
-  /** Includes nested templates. */
   readonly text: string
   readonly index: number
 }
@@ -50,7 +48,6 @@ function lengthPassedOver(code: string, at: number): number {
 export function templates(code: string): Template[] {
   const found: Template[] = []
   const starts: number[] = []
-  /** Per template: the file, and each `${` around. */
   const braces = [0]
   let inTemplate = false
   for (let at = 0; at < code.length; at++) {

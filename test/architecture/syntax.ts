@@ -5,7 +5,6 @@ import type { Source } from './sources.ts'
 
 export interface Import {
   readonly from: string
-  /** As written. */
   readonly specifier: string
   /** From the root; undefined for packages. */
   readonly to: string | undefined
@@ -20,7 +19,6 @@ export function importsOf({ path, text }: Source): Import[] {
     ...module.staticExports.flatMap(({ entries }) =>
       entries.flatMap(({ moduleRequest }) => moduleRequest?.value ?? []),
     ),
-    // with its quotes
     ...module.dynamicImports.map(({ moduleRequest: { start, end } }) => text.slice(start + 1, end - 1)),
   ]
   return [...new Set(specifiers)].map((specifier) => ({

@@ -6,7 +6,6 @@ import test from 'node:test'
 import { modules, tables } from '../../src/app.ts'
 import { root, sources, templates, withoutComments, type Source } from './sources.ts'
 
-/** With the reason. */
 const read: Readonly<Record<string, { readonly by: readonly string[]; readonly reason: string }>> = {
   events: { by: ['webhooks'], reason: 'the feed is what webhooks deliver' },
   processes: {
@@ -96,7 +95,6 @@ const files = () => sources('src/**/*.{ts,sql}').filter(({ path }) => !path.ends
 
 const foreign = (): string[] => files().flatMap(foreignIn)
 
-/** As `file table`. */
 function foreignIn({ path, text }: Source): string[] {
   const owner = /^src\/modules\/([^/]+)\//.exec(path)?.[1] ?? 'platform'
   const statements = path.endsWith('.sql')

@@ -37,7 +37,6 @@ function breachesIn(found: readonly Query[]): string[] {
   })
 }
 
-/** By file, or file and function, with the reason. */
 const exempt: Record<string, string> = {
   'src/modules/messages/invariants.ts': 'doctor proves all accounts in one pass',
   'src/modules/messages/dispatch/repository.ts': 'the dispatch worker takes due work of every channel',
@@ -106,7 +105,6 @@ const exempt: Record<string, string> = {
 
 const isExempt = (at: string): boolean => [at, at.split(' ')[0]!].some((name) => Object.hasOwn(exempt, name))
 
-/** Tables with the column account_id. */
 function tenantTables(): { name: string; mode: boolean }[] {
   const schema = readFileSync(join(root, 'schema.sql'), 'utf8')
   return [...schema.matchAll(/^create table (\w+) \(\n([\s\S]*?)\n\)/gm)]
@@ -116,7 +114,6 @@ function tenantTables(): { name: string; mode: boolean }[] {
 }
 
 interface Query {
-  /** `path function` */
   readonly at: string
   readonly text: string
 }

@@ -7,7 +7,6 @@ import { root, sources } from './sources.ts'
 
 const rowsOf = (text: string): string[] => [...text.matchAll(/^\| (?!What is tried).+\|$/gm)].map(([row]) => row)
 
-/** null if correct. */
 function wrongRow(row: string): string | null {
   const cells = row.slice(1, -1).split('|')
   if (cells.length !== 3) return `has ${cells.length} cells`

@@ -42,7 +42,6 @@ function lines({ path, text }: Source, pattern: RegExp): string[] {
     .flatMap((line, at) => (pattern.test(line.replace(/--.*$/, '')) ? [`${path}:${at + 1} ${line.trim()}`] : []))
 }
 
-/** Without `${}`. */
 function templatesOf(text: string): string {
   const plain = withoutComments(text).replaceAll(/\$\{[^{}`]*\}/g, '')
   return plain

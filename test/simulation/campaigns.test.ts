@@ -1,7 +1,4 @@
-/**
- * Simulation of campaigns: pauses, cancels, opt-outs, receipts and kills in seeded random order. Counters are always
- * exact, and each recipient has at most one message.
- */
+/** Simulation of campaigns in seeded random order: exact counters, at most one message per recipient. */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { campaignInvariants } from '../../src/modules/campaigns/invariants.ts'
@@ -19,7 +16,6 @@ const passesMax = 400
 const momentMs = 100
 const contactsCount = 30
 
-/** By outcome. */
 const live = ['+19995550001', '+19995550002', '+19995550010', '+19995550014', '+19995550021', '+19995550022', 'nobody']
 const sandbox = [
   '+15005550006',
@@ -160,7 +156,6 @@ async function simulate(t: TestContext, { world, random, shop, trial, channel, c
       await processes.pass(random.pick(processes.all), 'follow-campaigns')
     })
   }
-  /** 0 before it is complete. */
   const snapshotOf = async (id: string): Promise<number> => {
     const [row] = await world.pool<
       { rows: number }[]
@@ -215,7 +210,6 @@ async function simulate(t: TestContext, { world, random, shop, trial, channel, c
       for (const { breaches } of campaignInvariants) found.push(...(await breaches(world.pool)))
       return found
     },
-    /** Continues what is paused, rescues dead processes and works until nothing is left. */
     async comeToRest() {
       for (let pass = 0, idle = 0; idle < 3; pass++) {
         assert.ok(pass < passesMax, 'the workers find no rest')

@@ -1,7 +1,4 @@
-/**
- * Simulation of the event feed: commits, rollbacks, savepoints, kills and unrelated transactions in seeded random
- * order. No event appears behind a cursor or is lost, and nothing delays the feed without a reason.
- */
+/** Simulation of the event feed in seeded random order: no event behind a cursor, none lost, no needless delay. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import test, { type TestContext } from 'node:test'
@@ -53,7 +50,6 @@ for (const seed of seeds) {
 interface Session {
   sql: Pool
   open: boolean
-  /** Recorded and not rolled back. */
   pending: string[]
 }
 
@@ -87,7 +83,6 @@ function session(t: TestContext, url: string): Session {
 interface Cast {
   readonly writers: Session[]
   readonly beside: readonly Session[]
-  /** Replaces a killed writer. */
   renew(): Session
 }
 

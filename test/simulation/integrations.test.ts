@@ -1,7 +1,4 @@
-/**
- * Simulation of integrations: repeated events, changes of every object and kills in seeded random order. An event has
- * one receipt and a run at most one message, and nothing is sent after it was stopped.
- */
+/** Simulation of integrations in seeded random order: one receipt per event, one message per run, none after a stop. */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { integrationInvariants } from '../../src/modules/automations/invariants.ts'
@@ -53,7 +50,6 @@ interface Scene {
   readonly made: Made
 }
 
-/** Objects that may be changed or deleted. */
 interface Made {
   readonly automations: { readonly id: string; readonly account: TestAccount }[]
   readonly channels: string[]
@@ -106,10 +102,8 @@ async function setUp(t: TestContext, seed: string) {
   return simulate(scene, changes)
 }
 
-/** With what each answer promises. */
 function changesOf({ world, random, processes, shops, look, live, trial, made }: Scene) {
   const { ask } = shops
-  /** False while others change the same objects. */
   let alone = true
 
   /** After the answer nothing waits any more, and nothing is sent of what was halted. */
@@ -271,7 +265,6 @@ function changesOf({ world, random, processes, shops, look, live, trial, made }:
   }
   const optOut = async () => {
     const account = random.pick([live, trial])
-    // the first ones never opt out
     const phone = phoneOf(4 + random.below(customers - 4))
     const bySelf = { channel: 'ch_test_sms', from: phone, type: 'text', text: { body: 'STOP' } }
     const request = () =>
@@ -320,7 +313,6 @@ function changesOf({ world, random, processes, shops, look, live, trial, made }:
     })
   }
   let toggled: Promise<void> = Promise.resolve()
-  /** One at a time. */
   const suspend = () => (toggled = toggled.then(toggle))
   const topUp = async (micros = 4000) => {
     await world.services.billing.creditWallet(world.pool, live.id, micros, null)
@@ -414,7 +406,6 @@ function simulate({ world, random, processes, shops, look, live, made }: Scene, 
       >`select min(id) as id from automation_events group by source_id, event_id having count(*) > 1`
       return [...found, ...twice.map(({ id }) => `${id} and others are receipts of one event`)]
     },
-    /** Fills the wallet, reinstates the account, rescues dead processes and works until nothing is left. */
     async comeToRest() {
       if (made.suspended) await changes.suspend()
       await changes.topUp(1_000_000)

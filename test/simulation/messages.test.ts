@@ -1,6 +1,6 @@
 /**
- * Simulation of messages: receipts, failures, throttling, opt-outs, repeated requests and kills in seeded random order.
- * Every message ends, money agrees with the ledger, and each event exists once.
+ * Simulation of messages in seeded random order: every message ends, money agrees with the ledger, each event exists
+ * once.
  */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -35,7 +35,6 @@ const sandbox: Readonly<Record<string, readonly string[]>> = {
   '+15005550008': ['read'],
   '+15005550014': ['read'],
   '+15005550001': ['failed'],
-  // these opt out at some time
   '+4915112345601': ['delivered', 'failed'],
   '+4915112345602': ['delivered', 'failed'],
 }
@@ -109,7 +108,6 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
   const sent: Sent[] = []
   const reports = new Map<string, object>()
   let repeats = 0
-  /** A run may wait for time to pass. */
   const whileTimePasses = <T>(work: () => Promise<T>) => world.rest.whileTimePasses(work, momentMs)
   const processes = await simulatedProcesses({
     world,
@@ -148,7 +146,6 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
     sent.push(...fresh)
     await Promise.all(fresh.map(post))
   }
-  /** Repeated, later and in another order. */
   const repeatReports = async () => {
     for (const row of await world.pool<{ id: string }[]>`select * from callback_items`) reports.set(row.id, row)
     const again = random
@@ -203,7 +200,6 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
     miscounted: () => counting.wrong(world.pool),
     behind: () => counting.behind(world.pool),
     step: () => whileTimePasses(random.pick(whole)),
-    /** Answers every request, rescues dead processes and works until nothing is left. */
     async comeToRest() {
       for (const one of sent) if (one.id === undefined) await post(one)
       for (let pass_ = 0, idle = 0; idle < 3; pass_++) {
@@ -222,7 +218,6 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
         idle = jobs === 0 && waiting!.rows === 0 ? idle + 1 : 0
       }
     },
-    /** With the statuses that were possible. */
     async ends() {
       const ended: { id: string; to: string; status: string; may: readonly string[] }[] = []
       for (const { account, to, id } of sent) {
@@ -237,7 +232,6 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
         ...(await world.pool`select object_id, type, count(*) as times from events where type like 'message.%' group by 1, 2 having count(*) > 1`),
       ]
     },
-    /** Without confirmations of opt-outs. */
     async count() {
       const [row] = await world.pool<
         { rows: number }[]

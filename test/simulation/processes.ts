@@ -5,7 +5,6 @@ import type { World } from '../support/world.ts'
 
 export interface SimulatedProcesses {
   readonly all: readonly WorldProcess[]
-  /** A failed run counts as none. */
   pass(process: WorldProcess, worker: string): Promise<number>
   readonly work: () => Promise<void>
   /** During a run of every worker, after another process was started. */
@@ -18,7 +17,6 @@ export interface SimulatedParts {
   readonly world: World
   readonly random: Random
   readonly workers: readonly string[]
-  /** One of them at a time. */
   readonly stepsMs: readonly number[]
   readonly start: (name: string) => Promise<WorldProcess>
 }

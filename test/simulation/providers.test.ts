@@ -1,7 +1,4 @@
-/**
- * Simulation of a bad provider: throttling, failures, lost answers, early and repeated receipts, kills. Every message
- * ends as the provider has it, and none is sent twice if the provider can be asked.
- */
+/** Simulation of a bad provider in seeded random order: every message ends as the provider has it. */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { Outcome, OutboundMessage, Provider } from '../../src/providers/provider.ts'
@@ -52,7 +49,6 @@ interface Fate {
   refused: boolean
 }
 
-/** The provider's side. */
 function backend(scripted: ScriptedProvider, kind: (typeof kinds)[number], seed: string) {
   const random = seeded(`provider ${kind} ${seed}`)
   const fates = new Map<string, Fate>()
@@ -123,9 +119,7 @@ function backend(scripted: ScriptedProvider, kind: (typeof kinds)[number], seed:
     fates,
     failsAt,
     refusesTo,
-    /** From 0 to 1; at first nothing goes wrong. */
     behave: (badness: number) => void (state.badness = badness),
-    /** In any order. */
     takeReceipts: (count: number): object[] =>
       random
         .shuffle(receipts)
@@ -168,7 +162,6 @@ interface Scene {
   readonly random: ReturnType<typeof seeded>
 }
 
-/** A killed process sends nothing. */
 async function mortalProcess(t: TestContext, { world, scripted }: Scene, name: string): Promise<WorldProcess> {
   let dead = false
   const never = new Promise<never>(() => undefined)
@@ -241,7 +234,6 @@ async function simulate(t: TestContext, scene: Scene) {
   return {
     world,
     step: () => whileTimePasses(random.pick(whole)),
-    /** Repairs the provider, rescues dead processes, sends all receipts and works until nothing is left. */
     async comeToRest() {
       provider.behave(0)
       for (let passes = 0, idle = 0; idle < 3; passes++) {
@@ -257,7 +249,6 @@ async function simulate(t: TestContext, scene: Scene) {
         idle = waiting!.rows === 0 ? idle + 1 : 0
       }
     },
-    /** Messages that did not end as the provider has them. */
     async wrong() {
       const wrong: object[] = []
       for (const [id, to] of sent) {

@@ -20,7 +20,6 @@ export interface LookedAt {
   readonly stopped: string | null
 }
 
-/** Nothing more may be sent of this. */
 export interface Halted {
   readonly column: 'automation_id' | 'source_id' | 'account_id' | 'to'
   readonly id: string
@@ -34,7 +33,6 @@ export interface Look {
   /** Nothing more may be sent of this until `released`. */
   halt(halted: Halted): Promise<void>
   release(id: string): void
-  /** Must never be sent. */
   bury(ids: readonly string[]): void
   breaches(): Promise<string[]>
 }

@@ -10,12 +10,10 @@ export interface Shop {
   readonly account: TestAccount
   readonly platform: 'custom' | 'shopify'
   readonly external_id: string
-  /** null while deleted. */
   id: string | null
   secret: string
 }
 
-/** Can be repeated. */
 interface Telling {
   readonly source_id: string
   readonly send: () => Promise<Answered | null>
@@ -26,12 +24,10 @@ interface Telling {
 
 export interface Shops {
   readonly all: readonly Shop[]
-  /** One or several events: new, repeated, or changed. */
   tell(): Promise<void>
   /** null if the process was killed. A wrong answer is a fault. */
   ask(method: string, path: string, key: string | undefined, body?: unknown): Promise<Answered | null>
   readonly faults: string[]
-  /** Receipts by id, with their sources. */
   readonly receipts: ReadonlyMap<string, string>
 }
 
@@ -62,7 +58,6 @@ interface Asking {
   ) => Promise<Answered | null>
 }
 
-/** An event of the shop, by API or webhook. */
 function tellingOf({ world, random, ask }: Asking, shop: Shop & { readonly id: string }, number: number): Telling {
   const { id: source_id, account, secret } = shop
   if (shop.platform === 'shopify' && random.below(4) > 0) {

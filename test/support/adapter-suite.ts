@@ -45,7 +45,6 @@ import { tryTemplates } from './conformance/templates.ts'
 export type { AdapterSamples, CallbackSamples, Left, Provoked, Start } from './conformance/samples.ts'
 
 export function adapterSuite(described: Provider, start: Start): void {
-  // wrapped as in the service
   const provider: Provider = {
     ...described,
     adapter: (tools) => withRedactedSecrets(described, described.adapter(tools)),
@@ -56,7 +55,6 @@ export function adapterSuite(described: Provider, start: Start): void {
     return samples
   }
   test(`${provider.name} conforms to the provider interface`, async (suite) => {
-    // only to select the tests
     const samples = await begin(suite)
     await tryDescription(suite, provider, begin)
     await tryOutcomes(suite, provider, begin, samples)

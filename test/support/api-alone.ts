@@ -19,7 +19,6 @@ export interface ApiAlone {
   readonly pool: Pool
   readonly database_url: string
   readonly api: Api
-  /** With money and a live key. */
   readonly tenant: Tenant
 }
 

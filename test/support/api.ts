@@ -19,11 +19,9 @@ const dispatcher = new Agent({ connect: { timeout: boundMs } })
 
 export interface Api {
   get(path: string, headers?: Headers): Promise<Answered>
-  /** `body`: objects as JSON, strings unchanged (as JSON unless `headers` say otherwise). */
   post(path: string, body?: unknown, headers?: Headers): Promise<Answered>
   patch(path: string, body?: unknown, headers?: Headers): Promise<Answered>
   delete(path: string, headers?: Headers): Promise<Answered>
-  /** Adds only the key. */
   send(method: string, path: string, headers?: Headers, body?: string | Uint8Array): Promise<Answered>
 }
 

@@ -43,7 +43,6 @@ export interface Happened {
   readonly customer?: object
   readonly data?: object
   readonly contact_id?: string
-  /** Milliseconds from now. */
   readonly delay_ms?: number
 }
 

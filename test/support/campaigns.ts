@@ -18,7 +18,6 @@ export async function passFor(world: World, ms: number, step_ms = 100): Promise<
   await work()
 }
 
-/** `settings`: of the channel. */
 export async function liveSms(
   t: TestContext,
   {
@@ -41,7 +40,6 @@ export async function liveSms(
   return { world, account, api: account.api, channel: made.body.id as string }
 }
 
-/** Delivered recipients. */
 export const numbers = (count: number, first = 0): { to: string }[] =>
   Array.from({ length: count }, (_, i) => ({ to: `+4915${String(10_000_000 + first + i)}` }))
 
@@ -61,13 +59,11 @@ export async function launched(api: Api, body: object) {
 
 export const readCampaign = async (api: Api, id: string) => (await api.get(`/v1/campaigns/${id}`)).body
 
-/** Oldest first. */
 export async function eventsOf(world: World, api: Api, id: string) {
   await world.settle('fan-out')
   return (await api.get(`/v1/events?type=campaign.*&object_id=${id}&order=asc&limit=100`)).body.data
 }
 
-/** Id, status, skip reason and error code. */
 export async function outcomesOf(api: Api, id: string): Promise<string[]> {
   const { data } = (await api.get(`/v1/campaigns/${id}/recipients?limit=100`)).body
   return data.map((each: { status: string; skip_reason: string | null; error: { code: string } | null }) =>

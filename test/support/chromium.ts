@@ -5,7 +5,6 @@ import { chromium, type Browser, type BrowserContext, type BrowserContextOptions
 import { closing } from './closing.ts'
 import { boundMs } from './waiting.ts'
 
-/** The headless shell takes the least CPU. */
 const programs = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'].map(
   (name) => `/usr/bin/${name}`,
 )
@@ -18,7 +17,6 @@ export const withoutChromium: string | false = executablePath === undefined && p
 
 let browser: Promise<Browser> | undefined
 
-/** Restarted if it died. */
 async function launched(): Promise<Browser> {
   browser = browser === undefined ? launch() : browser.then((one) => (one.isConnected() ? one : launch()), launch)
   return await browser
@@ -40,7 +38,6 @@ after(closeBrowser, { timeout: boundMs })
 // the browser keeps the process alive, so the runner calls this after the last file
 ;(globalThis as { closeTestBrowser?: () => Promise<void> }).closeTestBrowser = closeBrowser
 
-/** Nothing stored; closed after the test. */
 export async function browserContext(t: TestContext, options: BrowserContextOptions = {}): Promise<BrowserContext> {
   const context = await (await launched()).newContext(options)
   closing(t, () => context.close())

@@ -10,7 +10,6 @@ import { promisify } from 'node:util'
 import type * as client from '../../clients/typescript/src/index.ts'
 
 const root = join(import.meta.dirname, '../..')
-/** Rejects if it fails. */
 export const run = promisify(execFile)
 const withinMs = 120_000
 
@@ -22,7 +21,6 @@ export interface InstalledClient {
   readonly client: Client
 }
 
-/** Keeps the checkout unchanged. */
 export async function clientSource(folder: string): Promise<void> {
   await cp(join(root, 'clients/typescript'), folder, {
     recursive: true,
@@ -32,7 +30,6 @@ export async function clientSource(folder: string): Promise<void> {
 
 let made: Promise<string> | undefined
 
-/** One folder per process, to copy. */
 export function installedClient(): Promise<string> {
   return (made ??= installClient().then(({ folder }) => {
     process.once('exit', () => rmSync(join(folder, '..'), { recursive: true, force: true }))

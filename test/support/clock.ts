@@ -2,7 +2,6 @@
 import type { SteadyClock } from '../../src/lib/clock.ts'
 
 export interface FakeClock extends SteadyClock {
-  /** Wakes sleepers at their times, in order. */
   advance(ms: number): Promise<void>
   /** Sets the time without waking anybody. */
   jump(ms: number): void
@@ -54,7 +53,6 @@ export function fakeClock(start = '2026-01-31T09:30:00.000Z'): FakeClock {
         next.wake()
         await new Promise((resolve) => setImmediate(resolve))
       }
-      // another call may have moved further
       now = Math.max(now, until)
     },
   }

@@ -7,9 +7,7 @@ import { noteError } from './provoked.ts'
 import type { World } from './world.ts'
 
 export interface ConsoleClient {
-  /** `name=value`; undefined while signed out. */
   cookie: string | undefined
-  /** Later `Service-Account` and `Service-Mode`. */
   account: string | undefined
   mode: 'live' | 'test' | undefined
   /** Below `/console/api`. Text and bytes with a Content-Type are sent unchanged, all else as JSON. */
@@ -71,7 +69,6 @@ const sentAs = (body: unknown, type: string | undefined): string | Uint8Array =>
 
 export const ownerPassword = 'a horse with a battery'
 
-/** In test mode. */
 export async function signedInOwner(world: World): Promise<ConsoleClient> {
   const client = consoleClient(world)
   const link = await world.services.operators.offerSetup()

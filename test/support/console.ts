@@ -15,7 +15,6 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
 const axeRules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
 export const schemes = ['light', 'dark'] as const
-/** In pixels: laptop and phone. */
 export const widths = [1280, 390] as const
 type Scheme = (typeof schemes)[number]
 /** Two combinations in `npm test`, all in `npm run prove`. */
@@ -35,7 +34,6 @@ export interface ConsolePage {
   assertQuiet(): void
 }
 
-/** Closed after the test. */
 export async function openConsole(
   t: TestContext,
   base_url: string,
@@ -48,7 +46,6 @@ export async function openConsole(
     timezoneId: 'Europe/Berlin',
     locale: 'en-GB',
   })
-  // including further pages
   context.setDefaultTimeout(boundMs)
   const page = await context.newPage()
   const [complaints, foreign]: [string[], string[]] = [[], []]
@@ -67,7 +64,6 @@ export async function openConsole(
   }
 }
 
-/** WCAG 2.2 AA: rule and place. */
 export async function accessibilityBreaches(page: Page): Promise<string[]> {
   // the page's policy allows no script element
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource)
@@ -130,7 +126,6 @@ export async function assertPresentableEverywhere(
   await page.context().close()
 }
 
-/** Not reloaded, so that input stays. */
 export async function inEitherSchemeAndWidth(
   page: Page,
   look: (scheme: Scheme, width: number) => Promise<unknown>,
@@ -155,7 +150,6 @@ export async function startConsoleWorld(t: TestContext, options: PlatformOptions
 
 export interface OwnersConsole extends ConsolePage {
   readonly world: World
-  /** The owner's account, in test mode, with a key. */
   readonly account: TestAccount
   readonly owner: ConsoleClient
   /** `messages`, or `` for Home. */
@@ -163,7 +157,6 @@ export interface OwnersConsole extends ConsolePage {
   window(options?: ConsoleOptions): Promise<OwnersConsole>
 }
 
-/** Signed in as the first owner. */
 export async function openOwnersConsole(
   t: TestContext,
   options: ConsoleOptions & { readonly platform?: PlatformOptions } = {},

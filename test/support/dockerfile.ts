@@ -6,7 +6,6 @@ const root = join(import.meta.dirname, '../..')
 
 interface Instruction {
   readonly name: string
-  /** Joined to one line. */
   readonly value: string
 }
 
@@ -50,11 +49,9 @@ interface Image {
   readonly user: string
   readonly entrypoint: readonly string[]
   readonly command: readonly string[]
-  /** Program and arguments. */
   readonly healthcheck: readonly string[]
 }
 
-/** Of the last stage. */
 export function imageOf(): Image {
   const dockerfile = instructionsOf(readFileSync(join(root, 'Dockerfile'), 'utf8'))
   const last = (name: string) => dockerfile.findLast((each) => each.name === name)?.value ?? ''

@@ -15,14 +15,12 @@ interface Operation {
   readonly responses: Readonly<Record<string, Declared>>
 }
 
-/** Other headers belong to HTTP. */
 const telling = /^(ratelimit-|idempotent-|service-|retry-after$|x-request-id$|etag$)/
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Omit<Operation, 'path'>>>>>
 }
 
-/** Paths as patterns, those without an id first. */
 function read(name: string) {
   const document = JSON.parse(readFileSync(join(import.meta.dirname, '../..', name), 'utf8')) as Document
   const patterns = Object.keys(document.paths)

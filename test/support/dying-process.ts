@@ -3,7 +3,6 @@ import type { TestContext } from 'node:test'
 import { startProcess } from './process.ts'
 import type { World } from './world.ts'
 
-/** The attempt lasts until `kill`. */
 export async function dyingHandOver(t: TestContext, world: World, send: (more: object) => Promise<string>) {
   const dying = await startProcess(t, world, 'dying')
   // a message due now would be sent here

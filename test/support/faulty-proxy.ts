@@ -5,7 +5,6 @@ import type { TestContext } from 'node:test'
 import { closing } from './closing.ts'
 import { patientServer } from './patient-server.ts'
 
-/** `answer`: without asking the service. */
 export type Fault =
   | 'pass'
   | 'lose the request'
@@ -50,7 +49,6 @@ export async function faultyProxy(t: TestContext, target: string): Promise<Fault
   }
 }
 
-/** After the service has answered in full. */
 function pass(url: URL, incoming: IncomingMessage, body: Buffer, outgoing: ServerResponse, fault: Fault): void {
   const { connection: _, ...headers } = incoming.headers
   const forwarded = request(url, { method: incoming.method!, headers, agent: false }, async (answer) => {

@@ -31,18 +31,14 @@ const channelsMax = 8
 export interface Fleet {
   readonly apis: readonly [ServiceProcess, ServiceProcess]
   readonly workers: readonly [ServiceProcess, ServiceProcess]
-  /** Only of the second worker. */
   readonly line: TcpLine
   readonly pool: Pool
   readonly twilio: TwilioSimulator
-  /** With a live key. */
   account(credit_micros: number): Promise<{ id: string; key: string }>
-  /** Twilio channels; resolves to their ids. */
   channels(key: string, count: number, per_second: number): Promise<string[]>
   command: ServiceProcess['command']
 }
 
-/** `settings`: of all four. They end with the test. */
 export async function startFleet(t: TestContext, settings: Readonly<Record<string, string>>): Promise<Fleet> {
   const database = await testDatabase()
   closing(t, () => database.drop())
@@ -116,7 +112,6 @@ async function connectChannel(
   return body.id
 }
 
-/** Of a successful command. */
 export function printed({ status, stdout, stderr }: { status: number | null; stdout: string; stderr: string }): string {
   if (status !== 0) throw new Error(stderr)
   return stdout

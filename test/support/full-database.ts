@@ -9,11 +9,9 @@ export const fullMessage = 'could not write init file: No space left on device'
 
 export interface FullDatabase {
   readonly port: number
-  /** Refused connections. */
   asked(): number
 }
 
-/** Ends with the test. */
 export async function fullDatabase(t: TestContext): Promise<FullDatabase> {
   let asked = 0
   const server = createServer((client) => {
@@ -25,7 +23,6 @@ export async function fullDatabase(t: TestContext): Promise<FullDatabase> {
   return { port: (server.address() as AddressInfo).port, asked: () => asked }
 }
 
-/** `onAsked` is called before. */
 export function refuseAsFull(client: Socket, onAsked: () => void = () => undefined): void {
   client.once('data', () => {
     onAsked()
@@ -33,7 +30,6 @@ export function refuseAsFull(client: Socket, onAsked: () => void = () => undefin
   })
 }
 
-/** A PostgreSQL ErrorResponse. */
 export function fatalError(code: string, message: string): Buffer {
   const fields = Buffer.from(['SFATAL', 'VFATAL', `C${code}`, `M${message}`, ''].map((field) => `${field}\0`).join(''))
   const head = Buffer.from('E0000')

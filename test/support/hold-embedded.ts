@@ -5,5 +5,4 @@ import { makeLog } from '../../src/platform/observability/log.ts'
 const database = await startEmbedded({ dataDir: process.argv[2]!, log: makeLog('silent'), throwaway: true })
 process.on('SIGTERM', () => void database.stop().then(() => process.exit(0)))
 console.log(JSON.stringify({ url: database.url, pid: database.pid }))
-// keeps the process alive
 process.stdin.resume()

@@ -71,7 +71,6 @@ export interface HostileServer {
   readonly url: string
   arrived(count: number): Promise<void>
   readonly requests: readonly string[]
-  /** Bytes written of an endless answer. */
   readonly flooded: () => number
 }
 
@@ -88,7 +87,6 @@ function flood(socket: Socket, head: string): void {
   more()
 }
 
-/** Closes with the test. */
 export async function hostileServer(t: Pick<TestContext, 'after'>, answer: Answer): Promise<HostileServer> {
   const before = floodedBytes
   const receiver = await rawReceiver(t, answer)
@@ -100,7 +98,6 @@ export async function hostileServer(t: Pick<TestContext, 'after'>, answer: Answe
   }
 }
 
-/** Contains the whole request. */
 export const echo =
   (status: number, wrap: (request: string) => string = (request) => request): Answer =>
   (socket, request) =>
@@ -108,10 +105,8 @@ export const echo =
 
 export const silence: Answer = () => undefined
 
-/** Nobody listens there. */
 export const deafUrl = async (): Promise<string> => `http://127.0.0.1:${await closedPort()}`
 
-/** Before it closes the connection, for protocols other than HTTP. */
 export const hostilePeers: Readonly<Record<string, (socket: Socket) => void>> = {
   'closes at once': (socket) => socket.end(),
   'resets at once': (socket) => socket.resetAndDestroy(),
@@ -121,7 +116,6 @@ export const hostilePeers: Readonly<Record<string, (socket: Socket) => void>> = 
   'sends noise': (socket) => socket.end(Buffer.from(Array.from({ length: 4096 }, (_, i) => (i * 131 + 17) % 256))),
 }
 
-/** Closes with the test. */
 export async function hostilePeer(
   t: Pick<TestContext, 'after'>,
   treat: (socket: Socket) => void,

@@ -9,7 +9,6 @@ import { until } from './waiting.ts'
 
 const clock = systemClock()
 const usualSenders = 8
-/** By recipient. */
 export const eventsOf: Readonly<Record<string, readonly string[]>> = {
   '+15005550006': ['message.delivered', 'message.sent'],
   '+15005550010': ['message.delivered', 'message.read', 'message.sent'],
@@ -86,9 +85,7 @@ export function startLoad(
     while (!stopping && problem === undefined) await sendOne().catch((error: Error) => (problem = error))
   })
   return {
-    /** By status and code. */
     refusals,
-    /** Resolves once the service accepts again. */
     async moved() {
       const before = accepted.size
       await until(
@@ -126,7 +123,6 @@ export async function whenFinal(
   let cursor = ''
   const look = async () => {
     const page = await api.get(`/v1/events?order=asc&limit=100${cursor}`)
-    // its database may have been killed
     if (page.status === 503) return notFinal()
     assert.equal(page.status, 200, JSON.stringify(page.body))
     for (const event of page.body.data) {

@@ -6,16 +6,13 @@ const greeting = '220 mail.test ESMTP\r\n'
 
 export interface MailServer {
   readonly url: string
-  /** With long lines whole. */
   readonly mails: string[]
-  /** Temporary failures. */
   refuse(count: number): void
   /** These connections get no answer after the greeting; clients wait half a minute. */
   hang(count: number): void
   readonly hanging: () => number
 }
 
-/** `refuse`: temporary failures for the first ones. */
 export async function mailServer(t: TestContext, refuse = 0): Promise<MailServer> {
   const mails: string[] = []
   let left = refuse

@@ -6,7 +6,6 @@ import type { TestAccount, World } from './world.ts'
 
 export const nameOf = (route: Route): string => `${route.method} ${route.path}`
 
-/** Replaces the parameters by these ids. */
 export const pathWith = (route: Route, ids: readonly string[]): string => {
   let next = 0
   return route.path.replaceAll(/\{\w+\}/g, () => ids[next++] ?? 'x')

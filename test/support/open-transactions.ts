@@ -6,7 +6,6 @@ import { closing } from './closing.ts'
 import { testDatabase } from './database.ts'
 import { testPool } from './pool.ts'
 
-/** With a write. */
 export interface Open {
   readonly sql: Pool
   readonly xid: number
@@ -39,7 +38,6 @@ export async function holdOpen<T>(pool: Pool, work: (tx: Transaction) => Promise
   })
 }
 
-/** On the same server. */
 export async function elsewhere(t: TestContext): Promise<string> {
   const other = await testDatabase({ empty: true })
   closing(t, () => other.drop())

@@ -10,7 +10,6 @@ const ports = [11_000, 19_999] as const
 const heldAbove = 10_000
 const triesMax = 200
 
-/** On 127.0.0.1. */
 export async function ownPort([lowest, highest]: readonly [number, number] = ports): Promise<number> {
   for (let tries = 0; tries < triesMax; tries++) {
     const port = randomInt(lowest, highest + 1)
@@ -26,7 +25,6 @@ async function isHeld(port: number): Promise<boolean> {
     socket.bind({ port, address: '127.0.0.1', exclusive: true })
     await listening
   } catch {
-    // taken
     socket.close()
     return false
   }

@@ -15,11 +15,9 @@ export interface WorldProcess {
   readonly app: App
   readonly base_url: string
   api(key?: string): Api
-  /** As `pass` of the world. */
   pass(worker: string): Promise<number>
   /** Listens to other processes and runs its workers as time passes. */
   start(): Promise<void>
-  /** Finishes work in progress while time passes. */
   stop(): Promise<void>
   /** As SIGKILL: claims stay, nothing is finished. */
   kill(): Promise<void>

@@ -17,7 +17,6 @@ export interface TestProducer {
   prepare(sql: Db): Promise<void>
   /** Waiting rows `<kind>/1` and so on; resolves to their keys. */
   add(sql: Db, tenant: Tenant, count: number): Promise<string[]>
-  /** In this order; all without keys. */
   rows(sql: Db, keys?: readonly string[]): Promise<ProducerRow[]>
   waiting(sql: Db, count: number): Promise<string[]>
   /** Cancels waiting rows; resolves to their keys. */
@@ -83,11 +82,9 @@ export interface TestSubmission {
   readonly keys: readonly string[]
   readonly kind?: string
   readonly traffic?: Traffic
-  /** Further fields by key. */
   readonly more?: (key: string) => object
 }
 
-/** All of one origin. */
 export async function submitKeys(
   { services: { messages } }: App,
   { tenant, channel, keys, kind = 'test', traffic = 'bulk', more }: TestSubmission,

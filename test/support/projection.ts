@@ -10,11 +10,9 @@ export interface TestProjection {
   prepare(sql: Db): Promise<void>
   /** By origin and status; empty if the counters are exact. */
   wrong(sql: Db): Promise<string[]>
-  /** Folded or not. */
   total(sql: Db): Promise<number>
   /** Messages whose status is not the last folded one; only if nothing waits. */
   behind(sql: Db): Promise<string[]>
-  /** During each fold, before its transaction ends. */
   onFold: (rows: readonly TransitionRow[], tx: Db) => Promise<void>
 }
 

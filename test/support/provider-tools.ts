@@ -9,9 +9,7 @@ import { fakeClock } from './clock.ts'
 export interface ToolOptions {
   readonly clock?: SteadyClock
   readonly url?: string
-  /** More allowed `host:port`s. */
   readonly allowed_hosts?: readonly string[]
-  /** An additional trusted certificate. */
   readonly ca?: string
 }
 

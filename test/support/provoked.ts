@@ -8,7 +8,6 @@ import { errorCatalogue } from '../../src/api/errors.ts'
 const variable = 'POSTHORN_TEST_PROVOKED'
 const seen = new Set<string>()
 
-/** Only if the run collects. */
 export function noteError(operation: string, status: number, code: unknown): void {
   const folder = process.env[variable]
   const line = `${operation} ${status} ${String(code)}`
@@ -18,7 +17,6 @@ export function noteError(operation: string, status: number, code: unknown): voi
 }
 
 export interface Provoked {
-  /** For the processes of the run. */
   readonly env: Readonly<Record<string, string>>
   /** Codes never provoked. Removes the files. */
   close(): string[]

@@ -8,15 +8,12 @@ import { within } from './waiting.ts'
 
 export interface RawReceiver {
   readonly port: number
-  /** `127.0.0.1:port` */
   readonly host: string
-  /** Head and body. */
   readonly requests: readonly string[]
   readonly connections: () => number
   arrived(count: number): Promise<void>
 }
 
-/** Called when a request is complete. */
 export type Answer = (socket: Socket, request: string, index: number) => void
 
 export const respond =
@@ -25,7 +22,6 @@ export const respond =
     socket.write(`HTTP/1.1 ${status} X\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${headers}\r\n${body}`)
   }
 
-/** Closes with the test. */
 export async function rawReceiver(
   t: Pick<TestContext, 'after'>,
   answer: Answer,

@@ -8,7 +8,6 @@ import { within } from './waiting.ts'
 
 export interface Received {
   readonly method: string
-  /** With its query. */
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly body: string
@@ -25,7 +24,6 @@ export type Answer =
 
 export interface Receiver {
   readonly url: string
-  /** Oldest first. */
   readonly received: Received[]
   /** In order; afterwards `always`. */
   answerNext(...answers: Answer[]): void
@@ -34,9 +32,7 @@ export interface Receiver {
 }
 
 export interface ReceiverHost {
-  /** `127.0.0.1:port` */
   readonly host: string
-  /** Under a path of its own. */
   receiver(): Receiver
   close(): Promise<void>
 }
@@ -103,7 +99,6 @@ function parsed(body: string): unknown {
   try {
     return JSON.parse(body)
   } catch {
-    // no JSON
     return undefined
   }
 }

@@ -41,7 +41,6 @@ export async function runtimes(): Promise<Runtimes> {
   return Object.fromEntries(found.map(([name, path]) => [name, join(folder, path!)])) as unknown as Runtimes
 }
 
-/** Renamed when complete. Install scripts are not needed. */
 async function install(cache: string, folder: string): Promise<void> {
   const unfinished = join(cache, `runtimes-${randomUUID()}`)
   await mkdir(unfinished, { recursive: true })

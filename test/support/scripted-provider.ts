@@ -15,7 +15,6 @@ import type {
 } from '../../src/providers/provider.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 
-/** `hang`: no answer until aborted. */
 export type Answer = Outcome | Promise<Outcome> | 'hang'
 
 export interface HandOver {
@@ -26,9 +25,7 @@ export interface HandOver {
 
 export interface ScriptedProvider {
   readonly provider: Provider
-  /** In order. */
   readonly sent: OutboundMessage[]
-  /** In order. */
   readonly asked: UnconfirmedMessage[]
   connects: number
   /** Default: accepts all. */

@@ -5,7 +5,6 @@ import { startWorld } from './world.ts'
 
 export interface ScriptedOptions {
   readonly credit_micros?: number
-  /** Of the channel. */
   readonly settings?: object
 }
 
@@ -41,7 +40,6 @@ export async function scriptedWorld(
     channel,
     connect,
     send: async (more: object = {}) => (await api.post('/v1/messages', message(more))).body.id as string,
-    /** In one batch. */
     async sendMany(count: number, more: object = {}) {
       const { body } = await api.post('/v1/messages/batch', {
         messages: Array.from({ length: count }, () => message(more)),
@@ -59,7 +57,6 @@ export async function scriptedWorld(
       await world.clock.advance(ms)
       await world.settle()
     },
-    /** Second by second, with all workers. */
     async live(ms: number) {
       for (let passed = 0; passed < ms; passed += 1000) {
         await world.clock.advance(1000)

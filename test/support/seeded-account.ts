@@ -27,7 +27,6 @@ const outcomes = ['+15005550002', '+15005550001', '+15005550010'] as const
 
 type Body = Record<string, unknown>
 
-/** Rejects at any refusal. */
 export async function seedAccount(world: World, account: TestAccount): Promise<SeededAccount> {
   const make = async (path: string, body: Body) => {
     const answer = await account.api.post(path, body)
@@ -94,7 +93,6 @@ const textTo = (channel: string, to: string, body: string, reference?: string): 
   ...(reference === undefined ? {} : { reference }),
 })
 
-/** A few messages every day. */
 async function fortnight(make: Make, pass: Pass): Promise<void> {
   for (let day = 0; day < 14; day++) {
     for (let n = 0; n < 4 + (day % 7) + Math.floor(day / 3); n++) {
@@ -158,7 +156,6 @@ async function parcelAutomation(make: Make, pass: Pass): Promise<string> {
   return automation['id'] as string
 }
 
-/** Resolves to the conversation. */
 async function talk(world: World, account: TestAccount, make: Make, pass: Pass): Promise<string> {
   const [ada, bruno, chiara] = people
   const writes = ([first_name, last_name, phone]: (typeof people)[number], body: string) =>

@@ -11,22 +11,18 @@ import { until, within } from './waiting.ts'
 
 export interface ServiceProcess {
   readonly base_url: string
-  /** Waits until it is ready. */
   start(): Promise<void>
   /** SIGKILL; resolves once it is dead. */
   kill(what: 'service' | 'database'): Promise<void>
   /** SIGSTOP until `wake`. */
   hang(): void
   wake(): void
-  /** Of the last start. */
   pid(): number
   /** SIGTERM; resolves to the exit code. */
   stop(): Promise<number | null>
   command(...args: string[]): Promise<{ status: number | null; stdout: string; stderr: string }>
   api(key?: string): Api
-  /** Standard error. */
   errors(): string
-  /** Standard output. */
   printed(): string
 }
 

@@ -15,7 +15,6 @@ export interface Opened {
   readonly by: string
   readonly settings: unknown
   closed: boolean
-  /** Milliseconds since 1970. */
   readonly opened_ms: number
   closed_ms?: number
   readonly isOwn: () => boolean

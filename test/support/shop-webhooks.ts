@@ -5,7 +5,6 @@ import { join } from 'node:path'
 
 const sources = join(import.meta.dirname, '../../src/sources')
 
-/** Such as `shopify/orders-create`. */
 export const shopSample = (name: string): string => JSON.stringify(JSON.parse(readSample(name), keepDigits))
 
 export function readSample(name: string): string {
@@ -13,7 +12,6 @@ export function readSample(name: string): string {
   return readFileSync(join(sources, source, 'samples', `${sample}.json`), 'utf8')
 }
 
-/** Writes numbers as in the file, without losing digits. */
 function keepDigits(_key: string, value: unknown, context?: { source?: string }): unknown {
   if (
     typeof value !== 'number' ||

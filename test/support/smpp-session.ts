@@ -40,7 +40,6 @@ export async function linked(t: TestContext, { settings, credentials, smsc: opti
   const storing: { fails: boolean } = { fails: false }
   const lease: { own: boolean } = { own: true }
   const connection = connectionTo(sim, settings, credentials)
-  /** `anew`: as a process without memory of the channel. */
   const open = async ({ anew = false } = {}) => {
     const tell: StoreItems = async (reports, bytes, why) => {
       if (storing.fails) throw new Error('the database is away')

@@ -20,13 +20,11 @@ export interface WorkerProcesses {
   /** SIGTERM; resolves to exit codes. */
   stop(): Promise<(number | null)[]>
   kills(): number
-  /** Standard error. */
   errors(): string
 }
 
 const main = join(import.meta.dirname, '../../src/main.ts')
 
-/** End with the test. */
 export async function workerProcesses(
   t: TestContext,
   { database_url, pool }: { database_url: string; pool: Pool },

@@ -15,7 +15,6 @@ const ownClients = new Map<string, Client<OwnPaths>>()
 export const v1 = (workspace: Workspace): Client<V1Paths> =>
   kept(v1Clients, workspace, (headers) => createClient<V1Paths>({ baseUrl: '/console/api', headers }))
 
-/** Operations of an account need a workspace. */
 export const own = (workspace?: Workspace): Client<OwnPaths> =>
   kept(ownClients, workspace, (headers) => createClient<OwnPaths>({ headers }))
 
@@ -42,7 +41,6 @@ export interface ApiResponse<T> {
   readonly response: Response
 }
 
-/** Throws a Problem, and reports an ended session. */
 export async function unwrap<T>(request: Promise<ApiResponse<T>>): Promise<T> {
   const since = sessionEnd.now()
   const { data, error, response } = await request
@@ -80,7 +78,6 @@ export class Problem extends Error {
     this.request_id = body.request_id
   }
 
-  /** For the field, or something inside it. */
   about(param: string): string | undefined {
     return this.details.find(
       (detail) =>

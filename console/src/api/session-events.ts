@@ -2,7 +2,6 @@
 import { useSyncExternalStore } from 'react'
 
 let ended = false
-/** Recognizes a 401 of an earlier session. */
 let renewals = 0
 const listeners = new Set<() => void>()
 
@@ -13,7 +12,6 @@ function set(to: boolean): void {
 }
 
 export const sessionEnd = {
-  /** Pass it to `tell`. */
   now: (): number => renewals,
   /** Ignored if the person has signed in again since. */
   tell: (since: number) => {

@@ -35,13 +35,11 @@ export function useRequiredSession(): Session {
   return data
 }
 
-/** Clears the cached queries of the previous person. */
 export function setSession(session: Session | null): void {
   queryClient.clear()
   queryClient.setQueryData(key, session)
 }
 
-/** Keeps cached queries: same person. */
 export const replaceSession = (session: Session): void => void queryClient.setQueryData(key, session)
 
 export const refreshSession = (): Promise<void> => queryClient.invalidateQueries({ queryKey: key })
@@ -53,7 +51,6 @@ export function isAllowed({ accounts }: Session, { account, mode }: Workspace, p
   return role !== undefined && (roleGrants[role][mode] as readonly string[]).includes(permission)
 }
 
-/** Allowed while acting for an account. */
 type ImpersonationOperation = (typeof openToImpersonation)[number]
 
 /** Undefined: enabled. Pass the `operation` of buttons that work during impersonation. */

@@ -83,7 +83,6 @@ async function withReauthentication<R>(perform: () => Promise<R>): Promise<R> {
 
 export interface IdempotencyKeys {
   readonly keyFor: (input: string) => string
-  /** Call after success or a final refusal. */
   readonly over: () => void
 }
 

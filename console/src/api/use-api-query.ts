@@ -25,7 +25,6 @@ const pageRows = 50
 /** Sent unchecked: the server validates them. */
 export const listQuery = (query: Query): never => ({ limit: pageRows, ...query }) as never
 
-/** Prefixes, such as `contact_lists.`. */
 export function useInvalidate(workspace: Workspace): (...operations: readonly string[]) => Promise<void> {
   const queries = useQueryClient()
   return (...operations) =>

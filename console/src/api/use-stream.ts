@@ -5,7 +5,6 @@ import type { Workspace } from '../app/paths.ts'
 
 const coalesceMs = 200
 const refreshIntervalMs = 1_000
-/** Such as an event's deliveries. */
 const consequencesMs = 1_500
 const reconnectMs = 15_000
 
@@ -32,7 +31,6 @@ function openStream(workspace: Workspace, queries: QueryClient): () => void {
       `/console/api/stream?${new URLSearchParams({ account: workspace.account, mode: workspace.mode })}`,
     )
     source.addEventListener('message', refresher.refreshSoon)
-    // events missed before
     source.addEventListener('open', refresher.refreshLater)
     // browsers do not reconnect after an error response
     source.addEventListener('error', () => {
@@ -48,10 +46,6 @@ function openStream(workspace: Workspace, queries: QueryClient): () => void {
   }
 }
 
-/**
- * Once shortly after an event and once for its consequences, at most once a second. A refetch in progress is repeated,
- * not cancelled.
- */
 function createRefresher({ account, mode }: Workspace, queries: QueryClient) {
   let timer: ReturnType<typeof setTimeout> | undefined
   let last: ReturnType<typeof setTimeout> | undefined

@@ -65,7 +65,6 @@ export function Frame() {
   )
 }
 
-/** Undefined without permission to read settings. */
 function useAccountZone(workspace: Workspace): string | undefined {
   const session = useRequiredSession()
   const account = useQuery({

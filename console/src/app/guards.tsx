@@ -15,7 +15,6 @@ const CenteredPage = ({ children }: { children: ReactNode }) => (
   </main>
 )
 
-/** Redirects once. */
 function Redirect({ to, next }: { to: string; next?: string }) {
   const navigate = useNavigate()
   const [target] = useState({ to, search: next === undefined ? {} : { next }, replace: true })

@@ -45,7 +45,6 @@ export type Query = Readonly<Record<string, string>>
 
 export const parseQuery = (search: string): Query => Object.fromEntries(new URLSearchParams(search))
 
-/** Includes the question mark; empty for an empty query. */
 export function queryText(query: Readonly<Record<string, unknown>>): string {
   const kept = Object.entries(query).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1] !== '',

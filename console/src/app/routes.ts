@@ -12,7 +12,6 @@ export interface ScreenRoute {
   readonly menu?: keyof typeof text.screens
 }
 
-/** In the order of the menu. */
 export const accountScreens: readonly ScreenRoute[] = [
   { path: '/', menu: 'home', load: async () => (await import('../features/home/home-screen.tsx')).HomeScreen },
   {

@@ -102,7 +102,6 @@ function Search({ workspace, onNavigate }: { workspace: Workspace; onNavigate: (
             setTyped(event.currentTarget.value)
             combobox.resetSelectedOption()
           }}
-          // without a selection, the first hit
           onKeyDown={(event) =>
             event.key === 'Enter' &&
             combobox.getSelectedOptionIndex() === -1 &&

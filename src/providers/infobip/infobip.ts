@@ -66,7 +66,6 @@ function isOrigin(text: string, allowed_hosts: readonly string[]): boolean {
   return pathname === '/' && search === '' && hash === '' && !/[?#]/.test(text)
 }
 
-/** Reads the log of sent messages, which status queries need as well. */
 async function connect(tools: ProviderTools, connection: Connection, signal: AbortSignal): Promise<ConnectOutcome> {
   const answer = await callApi(tools, connection, '/sms/3/logs?limit=1', signal)
   if (answer.kind !== 'answer') return { kind: 'unavailable', message: answer.message }

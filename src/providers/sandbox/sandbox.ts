@@ -15,7 +15,6 @@ type FollowUp =
   | { readonly after_ms: number; readonly transition: 'deliver' | 'open' | 'fail' }
   | { readonly after_ms: number; readonly reply: true }
 
-/** By the last four digits of the recipient. */
 const followUps: Readonly<Record<string, readonly FollowUp[]>> = {
   '0006': [{ after_ms: 0, transition: 'deliver' }],
   '0010': [

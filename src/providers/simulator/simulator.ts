@@ -15,7 +15,6 @@ import type {
   DeliveryReceipt,
 } from '../provider.ts'
 
-/** For recipients `+1999555nnnn`. */
 const outcomes: Readonly<Record<string, (message: OutboundMessage) => Outcome>> = {
   '0001': () => ({
     kind: 'refused',

@@ -134,7 +134,6 @@ export function statusOf(command_status: number): Status {
   }
 }
 
-/** Refusals that some operators use for "try later". */
 const ambiguousRefusals: ReadonlySet<number> = new Set([0x45, 0xfe, 0xff])
 
 /** As `statusOf`, but a status listed in `retried` is repeated. */
@@ -155,7 +154,6 @@ export function submitStatusOf(command_status: number, retried: ReadonlySet<numb
   }
 }
 
-/** `ESME_RALYBND`. */
 export const alreadyBound = 0x05
 
 export const answers = {

@@ -15,20 +15,16 @@ export interface Request {
   readonly fields: Readonly<Record<string, unknown>>
   readonly signal?: AbortSignal
   readonly onLateResponse?: (pdu: Pdu) => void
-  /** Called before anything received later is processed. */
   readonly onResponse?: (pdu: Pdu) => void
 }
 
 export interface SmscConnection {
   request(request: Request): Promise<Reply>
-  /** False if the command has no response or the connection has ended. */
   answer(request: Pdu, command_status: number): boolean
-  /** Stops reading until `resume`. */
   pause(): void
   resume(): void
   readonly ended: Promise<string>
   readonly isEnded: () => boolean
-  /** Open requests get `silent`. */
   end(reason: string): void
 }
 
@@ -36,7 +32,6 @@ export interface ConnectionDeps {
   readonly clock: Clock
   readonly socket: Socket
   readonly enquire_every_ms: number
-  /** Without those that the connection answers itself. */
   onRequest(pdu: Pdu, bytes: Buffer): void
 }
 
@@ -49,7 +44,6 @@ interface State extends ConnectionDeps {
   readonly framing: Framing
   readonly pending: Map<number, PendingRequest>
   sequence: number
-  /** Nothing more is sent; open requests may still be answered. */
   unbinding: boolean
   closed: boolean
   readonly closing: AbortController
@@ -58,7 +52,6 @@ interface State extends ConnectionDeps {
 }
 
 const answerWithinMs = 10_000
-/** Timed-out requests remembered for their late responses. */
 const timedOutMax = 10_000
 const sequenceMax = 0x7fffffff
 const lastAnswersWithinMs = 2_000
@@ -206,7 +199,6 @@ async function unbind(state: State, { sequence_number }: Pdu): Promise<void> {
   ended()
 }
 
-/** Ends a connection without a response to `enquire_link`. */
 async function enquire(state: State): Promise<void> {
   const { clock, closing } = state
   for (;;) {

@@ -16,7 +16,6 @@ export interface DeliveryDeps {
   readonly options: Options
   readonly memory: ChannelMemory
   readonly store: StoreItems
-  /** Makes the ids of this session unique. */
   readonly nonce: string
 }
 
@@ -39,13 +38,11 @@ interface Delivery extends Read {
 interface State extends DeliveryDeps {
   readonly waiting: Delivery[]
   storing: Promise<void> | undefined
-  /** With the time of acknowledgement. */
   readonly acknowledged: Map<string, number>
   readonly paused: Set<SmscConnection>
 }
 
 const batchMax = 200
-/** Reading pauses at this many. */
 const waitingMax = 500
 const acknowledgedMax = 1000
 /** An acknowledgement so shortly before the end may be lost; the SMSC repeats the PDU within `repeatedWithinMs`. */
@@ -109,7 +106,6 @@ function refuse(state: State, pdu: Pdu, bytes: Buffer, on: SmscConnection, malfo
   enqueue(state, { items: [], ignored: message, bytes, done: () => void on.answer(pdu, status) }, on)
 }
 
-/** Pauses the connection while the queue is full. */
 function enqueue(state: State, delivery: Delivery, on: SmscConnection): void {
   const done = (stored: boolean) => {
     delivery.done(stored)
@@ -131,10 +127,7 @@ function read(state: State, pdu: Pdu, bytes: Buffer): Read {
   return isReceipt ? readReceiptOf(state, pdu) : readInbound(pdu, state.options, idOf(bytes, state.nonce))
 }
 
-/**
- * Uses one id alone if this process sent it to this recipient. Otherwise all possible ids with the addresses:
- * sequential ids in hex and decimal overlap, so a known id proves nothing.
- */
+/** Ids in hex and decimal overlap: only an id sent to this recipient by this process is certain. */
 function readReceiptOf({ options, memory }: State, pdu: Pdu): Read {
   const read = readReceipt(pdu, receiptText(pdu))
   if (read === null) return { items: [], ignored: 'a delivery receipt without a message id' }
@@ -156,7 +149,6 @@ function receiptText(pdu: Pdu): string {
     : bytes.toString('latin1')
 }
 
-/** Stores in batches; later arrivals form the next batch. */
 async function storeAll(state: State): Promise<void> {
   try {
     while (state.waiting.length > 0) {
@@ -166,7 +158,6 @@ async function storeAll(state: State): Promise<void> {
       else for (const one of batch) one.done(batch.length > 1 && (await stored(state, [one])))
     }
   } finally {
-    // no await since the queue was checked
     state.storing = undefined
   }
 }

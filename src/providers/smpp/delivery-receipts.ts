@@ -4,7 +4,6 @@ import { bytesOf, numberOf, textOf, type Pdu } from './pdu.ts'
 
 export type ReceiptIds = 'auto' | 'hex' | 'decimal'
 
-/** Other states change nothing. */
 const states: Readonly<
   Record<string, { readonly transition: 'accept' | 'deliver' | 'fail' | null; readonly message: string }>
 > = {
@@ -68,7 +67,6 @@ function stateOf(text: string): string {
   return Object.keys(states).find((state) => word.length > 7 && word.startsWith(state.slice(0, 5))) ?? word
 }
 
-/** The provider code of every failure. */
 const undelivered = 'UNDELIV'
 
 /** null if it changes nothing. */
@@ -97,10 +95,7 @@ export const normalizedId = (id: string): string =>
 const toDecimal = (id: string): string | null => (/^[0-9a-f]{1,32}$/.test(id) ? BigInt(`0x${id}`).toString(10) : null)
 const toHex = (id: string): string | null => (/^[0-9]{1,39}$/.test(id) ? BigInt(id).toString(16) : null)
 
-/**
- * Ids that `submit_sm_resp` may have had, the most likely first. `decimal`: receipts are decimal and responses hex;
- * `hex`: the reverse.
- */
+/** The most likely first. `decimal`: receipts are decimal and responses hex; `hex`: the reverse. */
 export function submittedIds(receipt_id: string, notation: ReceiptIds): [string, ...string[]] {
   const id = normalizedId(receipt_id)
   const [hex, decimal] = [toHex(id) ?? id, toDecimal(id) ?? id]

@@ -29,12 +29,10 @@ export function readInbound(
   if (text === null) return { items: [{ ...message, type: 'unsupported', content: { provider_type: 'binary' } }] }
   const position = validPosition(header.position ?? sarPosition(pdu))
   if (text === '' && position === null) return { items: [], ignored: 'a message without a text' }
-  // one sender may write to several numbers
   const part = position === null ? {} : { part: { ...position, reference: `${destination} ${position.reference}` } }
   return { items: [{ ...message, type: 'text', content: { body: text }, ...part }] }
 }
 
-/** Separates the user data header from the text. */
 export function contentOf(pdu: Pdu): ReturnType<typeof readHeader> {
   const payload = bytesOf(pdu, 'message_payload')
   const bytes = payload.length > 0 ? payload : bytesOf(pdu, 'short_message')
@@ -63,20 +61,15 @@ function senderOf(address: string, ton: number): string {
   return ton === international || (ton === unknownType && digits.length >= 10) ? `+${digits}` : digits
 }
 
-/** SMPP has no ids for inbound messages. */
 export const idOf = (bytes: Buffer, nonce: string): string =>
   createHash('sha256').update(nonce).update(bytes).digest('hex').slice(0, 32)
 
 const internationalType = 1
 /** The longest short code (behaviour: channels 2.3). */
 const shortCodeDigits = 8
-/** Two spellings of a number share these last digits. */
 const lastDigits = 7
 
-/**
- * The destination if it differs from the identifier. Certainly another number (`ignored`) only if both are of the same
- * kind and their last digits differ.
- */
+/** Certainly another number (`ignored`) only if both are of the same kind and their last digits differ. */
 export function otherDestination(
   destination: string,
   type_of_number: number,

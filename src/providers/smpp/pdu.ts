@@ -56,7 +56,6 @@ export function malformedPart(bytes: Buffer, command: string): Malformed | null 
       if (at > bytes.length) return 'text'
     }
   }
-  // trailing zeros are harmless
   while (at + 4 <= bytes.length) at += 4 + bytes.readUInt16BE(at + 2)
   return at > bytes.length || bytes.subarray(at).some((byte) => byte !== 0) ? 'parameters' : null
 }
@@ -93,12 +92,9 @@ export function framing(): Framing {
   }
 }
 
-/** 0 if missing. */
 export const numberOf = (pdu: Pdu, field: string): number => (typeof pdu[field] === 'number' ? pdu[field] : 0)
 
-/** ASCII without its terminating zero; empty if missing. */
 export const textOf = (pdu: Pdu, field: string): string =>
   typeof pdu[field] === 'string' ? pdu[field].replace(/\0.*$/s, '') : ''
 
-/** Empty if missing. */
 export const bytesOf = (pdu: Pdu, field: string): Buffer => (Buffer.isBuffer(pdu[field]) ? pdu[field] : Buffer.alloc(0))

@@ -1,8 +1,7 @@
-/** The window of open requests, the pause after throttling, and a channel's memory between sessions. */
+/** Send window, throttling pause, and a channel's memory between sessions. */
 import type { SteadyClock } from '../../lib/clock.ts'
 
 export interface SendWindow {
-  /** Resolves to a function that frees the place; null if the signal aborts first. */
   enter(signal: AbortSignal): Promise<(() => void) | null>
   pausedFor(): number
   /** Pauses for 1, 2, 4 … 30 seconds. Returns milliseconds. */
@@ -46,7 +45,6 @@ export function sendWindow({ elapsed }: Pick<SteadyClock, 'elapsed'>, size: numb
     },
     pausedFor: () => Math.max(0, Math.ceil(paused_until_ms - elapsed())),
     throttled() {
-      // several responses of one moment count once
       if (paused_until_ms <= elapsed()) {
         pause_ms = Math.min(Math.max(pauseFirstMs, pause_ms * 2), pauseMaxMs)
         paused_until_ms = elapsed() + pause_ms
@@ -59,11 +57,9 @@ export function sendWindow({ elapsed }: Pick<SteadyClock, 'elapsed'>, size: numb
   }
 }
 
-/** What a process remembers between the sessions of a channel. All of it is bounded. */
+/** Kept between sessions, and bounded. */
 export interface ChannelMemory {
-  /** Accepted parts of incomplete messages, by message id. */
   readonly partial: Map<string, Map<number, string>>
-  /** Ids of accepted messages with their recipient. */
   readonly ids: Map<string, string>
   /** Inbound PDUs, by hash, whose acknowledgement may be lost, with the elapsed time. */
   readonly unconfirmed: Map<string, number>

@@ -181,7 +181,6 @@ test('a message with a late response is not sent twice', async (t) => {
   const { sim, send, told } = await linked(t)
   assert.equal((await sendUnanswered(sim, send)).kind, 'unknown')
 
-  // sequence number 1 was the bind
   sim.write(packet(0x80000004, 0, 2, Buffer.from('a1\0')))
   await until('the answer to be told', () => told.length === 1)
   const again = await send('Hi')

@@ -17,9 +17,7 @@ export interface SubmitDeps {
   readonly options: Options
   readonly memory: ChannelMemory
   readonly window: SendWindow
-  /** null if it has ended. */
   connection(): SmscConnection | null
-  /** Set for a message of one part. */
   onLateAcceptance(message_id: string, provider_id: string): void
 }
 
@@ -31,8 +29,8 @@ const udhIndicator = 0x40
 const wantsReceipt = 1
 
 /**
- * Sends the parts not accepted yet, one after the other. The reference that joins parts is derived from the message id,
- * so that it is the same in every process.
+ * Sends the missing parts one after the other. Their reference is derived from the message id, the same in every
+ * process.
  */
 export async function submit(
   deps: SubmitDeps,
@@ -75,10 +73,8 @@ export async function submit(
 
 interface Part {
   readonly fields: Fields
-  /** The id of a part accepted without one. */
   readonly unnamed: string
   readonly to: string
-  /** From a late response to an earlier attempt. */
   lateId(): string | undefined
 }
 
@@ -112,7 +108,6 @@ async function submitPart(
       fields: part.fields,
       signal,
       onLateResponse: (pdu) => (isAccepted(pdu) ? onLate(idIn(pdu) || part.unnamed) : undefined),
-      // before its receipt is processed
       onResponse: (pdu) => (isAccepted(pdu) ? remember(memory, idIn(pdu), part.to) : undefined),
     })
     return outcomeOf(deps, connection, reply, part)
@@ -134,7 +129,6 @@ function outcomeOf(
   const { pdu } = reply
   if (pdu.command_status === 0) {
     window.accepted()
-    // without an id no receipt matches, but it was sent
     return isAccepted(pdu)
       ? idIn(pdu) || unnamed
       : { kind: 'unknown', message: 'The SMSC answered with another command.' }

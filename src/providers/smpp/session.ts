@@ -74,7 +74,6 @@ interface SessionParts {
   readonly store: StoreItems
   readonly hasLease: () => boolean
   readonly inbox: Deliveries
-  /** The first one sends. */
   readonly connections: readonly SmscConnection[]
 }
 

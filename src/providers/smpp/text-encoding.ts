@@ -1,7 +1,6 @@
 /** Encodes and decodes texts, with their `data_coding` and parts. */
 import { gsmBytes, gsmText, splitSms } from '../../lib/gsm.ts'
 
-/** The operator's meaning of `data_coding` 0. */
 export type Alphabet = 'gsm7' | 'latin1' | 'ascii'
 export type LongMessages = 'udh' | 'sar' | 'payload'
 
@@ -42,7 +41,6 @@ function splitUcs2(body: string): string[] {
   )
 }
 
-/** null if it is binary. */
 export function decodeText(bytes: Buffer, data_coding: number, alphabet: Alphabet): string | null {
   const coding = codingOf(data_coding)
   if (coding === 'binary') return null
@@ -71,7 +69,6 @@ function codingOf(data_coding: number): 'default' | 'gsm7' | 'ascii' | 'latin1' 
 export interface PartPosition {
   readonly reference: number
   readonly total: number
-  /** From 1. */
   readonly number: number
 }
 

@@ -87,9 +87,7 @@ function contentOf(message: Fields): Content | null {
   return fileOf(message) ?? placeContent(message) ?? cardOf(message) ?? unsupportedOf(message)
 }
 
-/**
- * With our attachment type and the default content type. An `animation` is repeated as `document`, so it comes first.
- */
+/** An `animation` is repeated as `document`, so it comes first. */
 const fileKinds: readonly (readonly [field: string, type: string, content_type: string | undefined])[] = [
   ['animation', 'video', 'video/mp4'],
   ['video', 'video', 'video/mp4'],
@@ -115,7 +113,6 @@ interface Found {
   readonly reference: MediaReference
 }
 
-/** The largest of its sizes. */
 function photoOf(message: Fields): Found | null {
   const sizes = (Array.isArray(message['photo']) ? message['photo'] : []).filter(isObject)
   const pixels = (size: Fields) => (integerAt(size, 'width') ?? 0) * (integerAt(size, 'height') ?? 0)
@@ -207,7 +204,6 @@ function readQuery(query: Fields): Read {
   return { inbound, callback_query_id: id }
 }
 
-/** Telegram repeats the keyboard with the message. */
 function titleOf(message: Fields, data: string): string {
   const keyboard = objectAt(message, 'reply_markup')?.['inline_keyboard']
   const rows: readonly unknown[] = Array.isArray(keyboard) ? keyboard.slice(0, keyboardRowsMax) : []

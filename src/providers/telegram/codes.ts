@@ -6,7 +6,6 @@ import type { MessageErrorCode } from '../../api/resources/message.ts'
 import type { Outcome } from '../provider.ts'
 import type { ApiAnswer } from './api.ts'
 
-/** `lost`: the token can no longer send. The first match counts. */
 const meanings: readonly (readonly [
   status: number,
   words: RegExp,

@@ -51,7 +51,6 @@ export async function register(
   return failureOf(answer)
 }
 
-/** Deletes the webhook if it is still this channel's. */
 export async function disconnect(tools: ProviderTools, connection: Connection, signal: AbortSignal): Promise<void> {
   if (needsPolling(connection)) return
   const answer = await callApi(tools, connection, 'getWebhookInfo', {}, signal)

@@ -6,7 +6,6 @@ import type { Fields } from '../../lib/json.ts'
 export interface Step {
   readonly method: string
   readonly parameters: Fields
-  /** How many messages the call creates; absent: one. */
   readonly messages?: number
 }
 
@@ -37,7 +36,6 @@ interface Location {
   readonly address?: string | null
 }
 
-/** In characters. */
 const captionLengthMax = 1024
 
 const files = {
@@ -55,7 +53,6 @@ const albums: Readonly<Record<Attachment['type'], string | null>> = {
   sticker: null,
 }
 
-/** None for an unsupported type. */
 export function stepsOf(message: OutboundMessage): Step[] {
   const chat = { chat_id: message.to, ...replyOf(message) }
   switch (message.type) {
@@ -118,7 +115,6 @@ function stepOfAlbum(chat: Fields, album: readonly Attachment[]): Step {
   return { method: 'sendMediaGroup', parameters: { ...chat, media }, messages: media.length }
 }
 
-/** Becomes the caption of a header file if short enough. */
 function withButtons(chat: Fields, { header, body, footer }: Layout, inline_keyboard: readonly unknown[]): Step[] {
   const text = [header?.type === 'text' ? header.text : undefined, body.text, footer?.text].filter(Boolean).join('\n\n')
   const markup = { reply_markup: { inline_keyboard } }
@@ -202,7 +198,6 @@ interface Card {
   readonly birthday?: string | null
 }
 
-/** In bytes. */
 const vcardBytesMax = 2048
 
 const escaped = (text: string): string => text.replace(/[\\;,]/g, '\\$&').replace(/\r?\n|\r/g, '\\n')

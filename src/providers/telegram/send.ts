@@ -63,7 +63,6 @@ async function call(
     : { kind: 'unknown', message: 'Telegram answered without a message id, and may have accepted the message.' }
 }
 
-/** Unique only per chat. */
 function idOf(message: unknown, to: string): string | null {
   const id = isObject(message) ? integerAt(message, 'message_id') : null
   const chat = isObject(message) ? objectAt(message, 'chat') : null

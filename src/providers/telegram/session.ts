@@ -5,7 +5,6 @@ import { allowedUpdates, failureOf } from './connect.ts'
 import { isObject } from '../../lib/json.ts'
 import { readUpdate } from './callbacks.ts'
 
-/** The answer may take ten seconds longer. */
 const openSeconds = 25
 const answerTimeoutMs = (openSeconds + 10) * 1000
 const updatesMax = 100
@@ -19,7 +18,6 @@ interface Polling {
   readonly connection: Connection
   readonly store: StoreItems
   readonly over: AbortController
-  /** Acknowledges the updates before it. */
   offset: number | undefined
 }
 
@@ -106,7 +104,6 @@ async function storeUpdates(polling: Polling, updates: readonly unknown[]): Prom
   return null
 }
 
-/** Ends the button's spinner; a failure is harmless. */
 async function answerButtons({ tools, connection, over }: Polling, ids: readonly string[]): Promise<void> {
   await Promise.all(
     ids.map((callback_query_id) =>

@@ -18,9 +18,7 @@ import type {
 import { credentialsOf } from './api.ts'
 import { stoppedCode, receiptOf } from './codes.ts'
 
-/** Twilio's maximum. */
 const mediaMax = 10
-/** Bounds the sorting. */
 const fieldsMax = 1_000
 
 const emptyAnswer: CallbackResponse = {

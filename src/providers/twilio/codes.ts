@@ -93,7 +93,6 @@ export const stoppedCode = '21610'
 
 const sentenceLengthMax = 300
 
-/** A proxy may echo the request. */
 const isSentence = (text: string): boolean => text !== '' && text.length <= sentenceLengthMax && !/[\r\n]/.test(text)
 
 const meaningOf = (code: string): Meaning | undefined => (Object.hasOwn(meanings, code) ? meanings[code] : undefined)

@@ -4,7 +4,6 @@ import type { Connection, OutboundMessage, Outcome, ProviderTools } from '../pro
 import { callApi, credentialsOf, fieldsOf, isSid, outcomeOf } from './api.ts'
 import { refusedWith, receiptOf } from './codes.ts'
 
-/** In seconds. */
 const validitySecondsMin = 1
 const validitySecondsMax = 36_000
 
@@ -52,10 +51,7 @@ export function bodyOf({ type, content }: OutboundMessage): string {
   return (content as readonly Attachment[]).flatMap(({ caption }) => (caption ? [caption] : [])).join('\n')
 }
 
-/**
- * Names the message for a callback that precedes the answer. Twilio refuses an address that it cannot call, so a
- * private one goes only to a private stand-in.
- */
+/** For callbacks that precede the answer. Twilio refuses a private address, which only a private stand-in gets. */
 function callbackOf({ url }: ProviderTools, message: OutboundMessage, { webhook_url }: Connection): string | null {
   if (urlRefusal(url, []) !== null) return `${webhook_url}?message=${message.id}`
   const refused = urlRefusal(webhook_url, [])

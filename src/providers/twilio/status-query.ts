@@ -76,7 +76,6 @@ interface Listed extends Fields {
 const isMessage = (row: unknown): row is Listed =>
   typeof row === 'object' && row !== null && isSid((row as Fields)['sid'])
 
-/** NaN if missing. */
 const createdMs = ({ date_created }: Fields): number =>
   typeof date_created === 'string' ? Date.parse(date_created) : NaN
 

@@ -94,7 +94,6 @@ function failureOf(answer: HttpAnswer): ConnectOutcome | null {
   return { kind: 'unavailable', message: `Twilio answered ${status}.` }
 }
 
-/** Alphanumeric senders are not listed. */
 function listOf({ identifier }: Connection): readonly [path: string, field: string] | null {
   if (identifier.startsWith('+'))
     return [`/IncomingPhoneNumbers.json?${new URLSearchParams({ PhoneNumber: identifier })}`, 'incoming_phone_numbers']

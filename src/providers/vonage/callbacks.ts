@@ -16,7 +16,6 @@ import { failure, transitions } from './codes.ts'
 
 type Fields = Readonly<Record<string, string>>
 
-/** One byte in the header. */
 const partsMax = 255
 const fieldsMax = 100
 
@@ -42,7 +41,6 @@ function ignoredReason(fields: Fields): string {
     : 'a delivery receipt with a status that changes nothing'
 }
 
-/** Empty if they cannot be read. */
 function fieldsOf({ method, query, headers, body }: Callback): Fields {
   if (method === 'GET') return flat(query)
   const text = Buffer.from(body).toString('utf8')

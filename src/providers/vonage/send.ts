@@ -9,7 +9,6 @@ import { outcomeOfForeignAnswer, retryAfterOf, outcomeOfNoAnswer } from '../outc
 import { callbackUrl } from './callbacks.ts'
 import { refusal } from './codes.ts'
 
-/** 20 seconds to 7 days. */
 const validityMs = { min: 20_000, max: 7 * 24 * 3600_000 }
 const partsMax = 100
 
@@ -73,7 +72,6 @@ function outcomeOf(answer: HttpAnswer): Outcome {
   return { kind: 'unknown', message: `Vonage answered ${status} without a result, and may have accepted the message.` }
 }
 
-/** HTTP errors: https://developer.vonage.com/en/api-errors. */
 function isProblem(body: Buffer): boolean {
   const { type, title, 'error-code-label': label, 'error-text': text } = parsedObject(body) ?? {}
   return (

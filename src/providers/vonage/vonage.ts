@@ -61,7 +61,6 @@ export const vonage: Provider = {
   }),
 }
 
-/** Reads the account balance. */
 async function connect(
   tools: ProviderTools,
   { credentials }: Connection,

@@ -30,14 +30,12 @@ export type GraphAnswer =
 
 export interface GraphCall {
   readonly method: 'GET' | 'POST' | 'DELETE'
-  /** Relative to the version; segments must be encoded. */
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly body?: object
   readonly answer_bytes_max?: number
 }
 
-/** Never rejects. */
 export async function callGraph(
   { http, url }: ProviderTools,
   credentials: Credentials,
@@ -107,7 +105,6 @@ export const idAt = (value: Fields, key: string): string | undefined => textAt(v
 export const objectsAt = (value: Fields, key: string): Fields[] =>
   Array.isArray(value[key]) ? (value[key] as unknown[]).filter(isObject) : []
 
-/** At any depth. */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (!isObject(value)) return value

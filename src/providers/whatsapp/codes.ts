@@ -14,7 +14,6 @@ interface Meaning {
   readonly code: MessageErrorCode
   readonly sentence: string
   readonly refused_if_lasting?: boolean
-  /** The channel does not pause. */
   readonly recipient_only?: boolean
 }
 
@@ -180,7 +179,6 @@ const permission = meaning(
   'channel_not_connected',
   'The access token lacks a permission. Grant it to the system user.',
 )
-/** With code 100: the object does not exist or is not visible. */
 const invisibleSubcode = 33
 
 export const marketingStopped = 131050

@@ -6,7 +6,6 @@ import { objectAt, objectsAt, withoutNulls, textAt } from './api.ts'
 type Written = readonly [type: string, object: unknown]
 
 const flowMessageVersion = '3'
-/** Meta's default. */
 const flowTokenUnused = 'unused'
 
 const writers: Readonly<Record<string, (content: Fields) => Written>> = {
@@ -153,7 +152,6 @@ type TaggedMessage = Pick<DeliveryReceipt, 'message_id' | 'part'>
 
 const tagPattern = /^(msg_[0-9a-z]{26})(?:\/([1-9]\d?)\/([1-9]\d?))?$/
 
-/** For `biz_opaque_callback_data`. */
 const tagFor = (message_id: string, { number, total }: NonNullable<DeliveryReceipt['part']>): string =>
   total === 1 ? message_id : `${message_id}/${number}/${total}`
 

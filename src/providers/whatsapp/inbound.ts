@@ -59,7 +59,6 @@ export function inboundOf(message: Fields, profiles: readonly Fields[]): Inbound
   }
 }
 
-/** For a list, added to its first item. */
 function withReferral(content: unknown, referral: Fields): unknown {
   if (Array.isArray(content))
     return content.map((item: unknown, index) => (index === 0 && isObject(item) ? { ...item, referral } : item))

@@ -6,7 +6,6 @@ import type { Fields } from '../../lib/json.ts'
 
 const fields = 'id,name,language,status,category,parameter_format,components,rejected_reason'
 const pageTemplates = 100
-/** For 6,000 templates. */
 const pagesMax = 70
 const pageBytesMax = 2 * 1024 * 1024
 
@@ -47,7 +46,6 @@ export async function listTemplates(
   return ofName(found, name)
 }
 
-/** WhatsApp also finds names that contain it. */
 const ofName = (found: readonly TemplateRecord[], name: string | undefined): readonly TemplateRecord[] =>
   name === undefined ? found : found.filter((one) => one.name === name)
 

@@ -38,7 +38,6 @@ export const shopify: Source = {
   stores_payload: true,
 }
 
-/** null: no event in the catalogue. */
 const topics: Readonly<Record<string, (payload: Fields) => TopicEvent | null>> = {
   'orders/create': (payload) => order(payload, 'created'),
   'orders/paid': (payload) => order(payload, 'paid'),
@@ -61,7 +60,6 @@ const topics: Readonly<Record<string, (payload: Fields) => TopicEvent | null>> =
 /** Its payload is not stored. */
 const redactTopic = 'customers/redact'
 
-/** Throws `parameter_missing`. */
 export function readShopify(webhook: JsonWebhook): SourceEvent {
   const { headers, payload, digest } = webhook
   const topic = topicOf(headers, 'X-Shopify-Topic')
@@ -112,7 +110,6 @@ function lastFulfillment(payload: Fields): { tracked: Fields } {
   }
 }
 
-/** Has neither the total nor the page of the order. */
 function fulfillment(payload: Fields, status: string | null): TopicEvent | null {
   const id = required(payload, 'order_id')
   if (status === null || payload['status'] === 'cancelled') return null
@@ -246,7 +243,6 @@ function customerChange(payload: Fields, type: string): TopicEvent {
   }
 }
 
-/** Consent to text messages only. */
 function consentChange(payload: Fields): TopicEvent {
   const id = firstText(payload['id'], payload['customer_id']) ?? required(payload, 'id')
   const customer = customerOf({

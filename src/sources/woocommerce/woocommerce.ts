@@ -41,7 +41,6 @@ const statuses: Readonly<Record<string, string>> = {
   failed: 'payment_failed',
 }
 
-/** null: no event in the catalogue. */
 const topics: Readonly<Record<string, (payload: Fields) => TopicEvent | null>> = {
   'order.created': (payload) => order(payload, 'created'),
   'order.updated': changedOrder,
@@ -59,7 +58,6 @@ function isPing({ headers, body }: Pick<Webhook, 'headers' | 'body'>): boolean {
   )
 }
 
-/** Throws `parameter_missing`. */
 export function readWooCommerce({ headers, payload, digest }: JsonWebhook): SourceEvent {
   const topic = topicOf(headers, 'X-WC-Webhook-Topic')
   const id = textOf(payload['id'])
@@ -103,7 +101,6 @@ function order(payload: Fields, status: string): TopicEvent {
   }
 }
 
-/** WooCommerce stores a checkout as an order in draft. */
 function checkout(payload: Fields): TopicEvent {
   return {
     type: 'checkout.started',

@@ -15,7 +15,6 @@ export async function abortedSendsNothing(t: TestContext, provider: Provider, sa
   const outcome = await send({ to, ...content }, AbortSignal.abort(new Error('given up')))
 
   assertOutcome(outcome)
-  // nothing can be aborted
   if (provider.adapter(samples.tools).instant === true) return
   assert.ok(
     outcome.kind === 'unavailable' || outcome.kind === 'unknown',

@@ -66,7 +66,6 @@ function assertInbound(report: InboundMessage, seen: string): void {
     assert.ok(Array.isArray(report.content) && index >= 0 && index < report.content.length, seen)
 }
 
-/** Valid for its type, whatever was received. */
 function assertReadable(report: InboundMessage, seen: string): void {
   const { type, content, media, from, profile_name, reply_to } = sanitizeItem(report) as InboundMessage
   const items =

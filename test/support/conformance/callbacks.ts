@@ -116,7 +116,6 @@ const describe = ({ url, body }: Callback): string => `${url} ${Buffer.from(body
 
 const changed = (value: string): string => (value.endsWith('0') ? `${value.slice(0, -1)}1` : `${value.slice(0, -1)}0`)
 
-/** One header or parameter changed by a character. */
 function forgeries(call: Callback): Callback[] {
   const headers = Object.entries(call.headers).map(([name, value]) => ({
     ...call,
@@ -138,7 +137,6 @@ function otherContents(call: Callback): Callback[] {
 
 const isJson = (call: Callback): boolean => /^\s*[[{]/.test(Buffer.from(call.body).toString())
 
-/** Once for each value. */
 function valuesChanged(call: Callback): Callback[] {
   const text = Buffer.from(call.body).toString()
   if (isJson(call)) {
@@ -175,7 +173,6 @@ const wrongValues: readonly unknown[] = [
   { length: 3 },
 ]
 
-/** Empty, truncated, huge, of another kind, or with wrong values. */
 function oddBodies(call: Callback): Callback[] {
   const whole = Buffer.from(call.body)
   const texts: (string | Uint8Array)[] = [
@@ -226,7 +223,6 @@ const oddQueries = (call: Callback): Callback[] =>
 
 type Path = readonly (string | number)[]
 
-/** Without its own. */
 function pathsOf(value: unknown, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return path.length === 0 ? [] : [path]
   const inner = Object.entries(value).flatMap(([key, item]) =>
@@ -238,7 +234,6 @@ function pathsOf(value: unknown, path: Path = []): Path[] {
 const at = (value: unknown, path: Path): unknown =>
   path.reduce((inner, key) => (inner as Record<string | number, unknown>)[key], value)
 
-/** undefined removes the value. */
 function replaced(value: unknown, path: Path, by: unknown): unknown {
   const copy = structuredClone(value)
   const holder = at(copy, path.slice(0, -1)) as Record<string | number, unknown>

@@ -48,7 +48,6 @@ export const closingPromises: Readonly<
   },
 }
 
-/** A session that receives, and a consumer as slow as the test wants. */
 async function hearing(t: TestContext, provider: Provider, samples: AdapterSamples) {
   const { connection, say } = samples.session!
   const told: CallbackItem[] = []

@@ -43,7 +43,6 @@ export async function tryMedia(
       await t.test('nobody listens', async (each) => {
         const away = { ...samples, ...hostile(await deafUrl()) }
         each.after(() => away.tools.http.close())
-        // the address may be part of the reference
         const moved = Object.fromEntries(
           Object.entries(kept).map(([field, text]) => [field, text.replace(samples.tools.url, away.tools.url)]),
         )
@@ -55,7 +54,6 @@ export async function tryMedia(
 
 type Asking = Pick<AdapterSamples, 'tools' | 'connection'>
 
-/** In bytes. */
 async function fetched(
   provider: Provider,
   { tools, connection }: Asking,

@@ -58,7 +58,6 @@ async function facesPeers(t: TestContext, provider: Provider, begin: Start): Pro
   )
 }
 
-/** null: nobody listens. */
 async function facing(t: TestContext, provider: Provider, begin: Start, answer: Answer | null) {
   const { hostile } = await begin(t)
   if (left(hostile)) throw new Error(hostile.why_not)
@@ -73,16 +72,13 @@ async function facing(t: TestContext, provider: Provider, begin: Start, answer: 
     send: (signal = never) => within('an outcome', adapter.send!(message, connection, signal)),
     connect: (signal = never) => within('an answer', Promise.resolve(adapter.connect?.(connection, signal))),
     register: (signal = never) => within('an answer', Promise.resolve(adapter.register?.(connection, signal))),
-    /** null: could not be read. */
     templates: () =>
       within(
         'the templates',
         (adapter.listTemplates?.(connection, never) ?? Promise.resolve(null)).catch(() => null),
       ),
-    /** The rejection. */
     templatesFailure: async (): Promise<unknown> =>
       await (adapter.listTemplates?.(connection, never) ?? Promise.resolve()).catch((error: unknown) => error),
-    /** undefined: no status queries. */
     ask: (signal = never) =>
       within('an answer', Promise.resolve(adapter.queryStatus?.(inDoubt(message), connection, signal))),
     disconnect: (signal = never) => within('the end', Promise.resolve(adapter.disconnect?.(connection, signal))),

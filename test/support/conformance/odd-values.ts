@@ -18,7 +18,6 @@ const oddWords: Readonly<Record<string, string>> = {
   ).join(''),
 }
 
-/** Per provider. */
 const success = (odd: string): object => ({
   messages: [{ id: odd, 'message-id': odd, messageId: odd, status: '0' }],
   'message-count': '1',
@@ -26,7 +25,6 @@ const success = (odd: string): object => ({
   status: 'queued',
 })
 
-/** Per provider. */
 const failure = (odd: string): object => ({
   ok: false,
   error_code: 400,
@@ -41,7 +39,6 @@ const failure = (odd: string): object => ({
   messages: [{ status: odd, 'error-text': odd }],
 })
 
-/** Here `status` is an object. */
 const infobip = (odd: string, groupName: string): object => ({
   messages: [{ messageId: odd, status: { groupId: 1, groupName, id: 26, name: odd, description: odd } }],
 })

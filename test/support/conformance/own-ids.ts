@@ -11,7 +11,6 @@ import { within } from '../waiting.ts'
 import { sender } from './send-attempts.ts'
 import { left, type AdapterSamples, type Provoked, type Start } from './samples.ts'
 
-/** So that a message is found whose answer was lost. */
 export async function givesBackOurId(t: TestContext, provider: Provider, samples: AdapterSamples): Promise<void> {
   const { outcomes, connection, tools, receipt } = samples
   assert.ok(receipt !== undefined && !left(receipt) && !left(outcomes.accepted))
@@ -43,7 +42,6 @@ export async function tryOwnIds(
   )
 }
 
-/** Whatever the address. */
 export async function catchCallbacks(t: TestContext) {
   const caught: Callback[] = []
   let meant = ''

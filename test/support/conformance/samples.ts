@@ -17,20 +17,16 @@ export interface Left {
 export interface Provoked {
   readonly to: string
   readonly before?: () => void | Promise<void>
-  /** Default: a text. */
   readonly content?: { readonly type: string; readonly content: unknown }
-  /** Required fields of the outcome. */
   readonly expected?: Readonly<Record<string, unknown>>
 }
 
 /** A message of which the provider may accept only some parts. */
 export interface SeveralSample {
   readonly message: Partial<OutboundMessage> & { readonly to: string }
-  /** Parts. */
   readonly count: number
   /** The simulator's answer to the second part. */
   readonly breakAfterFirst: (how: 'later' | 'refused') => void
-  /** Accepted messages. */
   readonly taken: () => number
 }
 
@@ -41,7 +37,6 @@ export interface CallbackSamples {
   readonly sign: (call: Callback) => Callback
   /** Default: removes headers and parameters. */
   readonly unsigned?: (call: Callback) => Callback
-  /** Receipts, inbound messages and others. */
   readonly samples: readonly {
     readonly name: string
     readonly call: Callback
@@ -56,16 +51,13 @@ export interface AskedSample {
   /** The next request is executed, but not answered. */
   readonly loseAnswer: () => void
   readonly loseRequest: () => void
-  /** Accepted, oldest first. */
   readonly ids: () => readonly string[]
-  /** The last message. */
   readonly fail: () => void
 }
 
 export interface AdapterSamples {
   readonly tools: ProviderTools
   readonly connection: Connection
-  /** Refused by the provider. */
   readonly wrongConnection: Connection | Left
   /** Default: those of `connection`. */
   readonly given?: Readonly<Record<string, unknown>>
@@ -73,17 +65,13 @@ export interface AdapterSamples {
   /** Received and not refused. */
   readonly taken: (() => number) | Left
   readonly several: SeveralSample | Left
-  /** Providers over HTTP: calls this address. */
   readonly hostile: ((url: string) => { readonly tools: ProviderTools; readonly connection: Connection }) | Left
-  /** Sessions over TCP: connects to this local port. */
   readonly hostilePeer?: (port: number) => { readonly tools: ProviderTools; readonly connection: Connection }
   readonly callbacks?: CallbackSamples
   readonly asked?: AskedSample
   /** A callback for the last accepted message. */
   readonly receipt?: (() => Callback | Promise<Callback>) | Left
-  /** `say`: makes the provider send a message over the session. */
   readonly session?: { readonly connection: Connection; readonly say: (body: string) => unknown }
-  /** One of several in the simulator. */
   readonly template?: string
   readonly media?: MediaSamples
 }
@@ -96,7 +84,6 @@ export interface MediaSamples {
   readonly passing: Readonly<Record<string, () => void>>
 }
 
-/** Called for each test. */
 export type Start = (t: TestContext) => AdapterSamples | Promise<AdapterSamples>
 
 export const left = (value: object): value is Left => 'why_not' in value

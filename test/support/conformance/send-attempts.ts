@@ -49,7 +49,6 @@ export const inDoubt = (
   last_attempt_ended_at: handed_over_until,
 })
 
-/** Stores everything and has the lease. */
 export const openingOf = (given: Partial<SessionContext> = {}): SessionContext => ({
   store: () => Promise.resolve(),
   signal: never,
@@ -57,7 +56,6 @@ export const openingOf = (given: Partial<SessionContext> = {}): SessionContext =
   ...given,
 })
 
-/** Through the adapter or a new session. */
 export async function sender(
   t: TestContext,
   provider: Provider,
@@ -127,7 +125,6 @@ export function assertTold(told: StatusQueryResult): void {
   if (told.kind === 'no_answer') assert.match(told.message, /[.!?]$/, seen)
 }
 
-/** Also in Base64. */
 export function assertNoSecrets(provider: Provider, connection: Connection, said: unknown): void {
   const text = said instanceof Error ? `${said.message} ${said.stack}` : JSON.stringify(said)
   const decoded =

@@ -74,7 +74,6 @@ export async function trySessions(
   })
 }
 
-/** Messages of a session are sent by its process, others by any. */
 export async function sendsForItsHolder(
   t: TestContext,
   provider: Provider,

@@ -10,7 +10,6 @@ const otherId = 'msg_00000000000000000000000009'
 
 type Given = Partial<OutboundMessage>
 
-/** By name. */
 export const askingPromises: Readonly<
   Record<string, (t: TestContext, provider: Provider, samples: AdapterSamples) => Promise<void>>
 > = {

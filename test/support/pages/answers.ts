@@ -7,7 +7,6 @@ import { isDeepStrictEqual } from 'node:util'
 const rest = '…'
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
 
-/** undefined: none. */
 export function differenceOf(language: string, shown: string, printed: string): string | undefined {
   const lines = printed.replaceAll('\r', '')
   if (language === 'json') return jsonDifference(shown, lines)
@@ -36,7 +35,6 @@ function jsonDifference(shown: string, printed: string): string | undefined {
   return where === undefined ? undefined : `${where}\nprinted: ${JSON.stringify(value, null, 2).slice(0, 4000)}`
 }
 
-/** As `curl -i` prints it; headers may be left out. */
 function httpDifference(shown: string, printed: string): string | undefined {
   const [[status, ...headers], body] = answerOf(shown)
   const [[realStatus, ...realHeaders], realBody] = answerOf(printed)

@@ -15,10 +15,8 @@ export type Mark =
   | { readonly kind: 'beside' }
 
 export interface Block {
-  /** Empty if the fence names none. */
   readonly language: string
   readonly text: string
-  /** From 1. */
   readonly line: number
   readonly mark: Mark | undefined
 }

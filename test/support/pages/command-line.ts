@@ -20,7 +20,6 @@ export const commandLine = `npm() {
 posthorn() { ${node} ${nodeFlags.join(' ')} '${join(root, 'src/main.ts')}' "$@"; }
 `
 
-/** Offline. */
 export const npmSettings = (home: string): NodeJS.ProcessEnv => ({
   npm_config_cache: join(home, 'npm'),
   npm_config_offline: 'true',

@@ -16,7 +16,6 @@ import { differenceOf, excerptDifference } from './answers.ts'
 import { blocksOf, type Block } from './blocks.ts'
 import { commandLine, npmSettings } from './command-line.ts'
 
-/** As pages write it. */
 const shownAddress = 'http://127.0.0.1:8080'
 const shownPort = /\b3000\b/g
 
@@ -29,7 +28,6 @@ const idOrSecret = /\b(?:svc_(?:live|test|src)|whsec|[a-z]{2,5})_[A-Za-z0-9+/]{2
 export interface Played {
   readonly world: World
   readonly account: TestAccount
-  /** Of the commands. */
   readonly folder: string
 }
 
@@ -61,11 +59,9 @@ export async function playPage(t: TestContext, markdown: string): Promise<Played
   return { world, account, folder: player.folder }
 }
 
-/** Time between commands. */
 const readingMs = 1_000
 /** Longest step of a sandbox message. */
 const stepMs = 125
-/** Default settings. */
 const asByDefault = { rate_limit_messages: 100, rate_limit_default: 20 }
 
 interface Stage {
@@ -159,7 +155,6 @@ async function startPlayer(t: TestContext, stage: Stage) {
 
   return {
     folder,
-    /** Refusals not shown on the page. */
     unexplained: () => refused,
     async play(block: Block): Promise<string | undefined> {
       const { language, mark } = block
@@ -237,7 +232,6 @@ function startShell(t: TestContext, home: string, folder: string, env: NodeJS.Pr
   }
 }
 
-/** With all its children. */
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exited = once(child, 'exit')
@@ -245,7 +239,6 @@ async function end(child: ChildProcess): Promise<void> {
   await within('the shell to end', exited)
 }
 
-/** With all work due meanwhile. */
 async function letPass(world: World, ms: number): Promise<void> {
   const near = Math.min(ms, readingMs)
   await world.clock.advance(ms - near)

@@ -10,7 +10,6 @@ import { within } from '../waiting.ts'
 
 export interface Asked {
   readonly method: string
-  /** Without its query. */
   readonly path: string
   readonly query: URLSearchParams
   readonly headers: IncomingHttpHeaders
@@ -20,7 +19,6 @@ export interface Asked {
 export interface Said {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
-  /** Objects are sent as JSON. */
   readonly body?: string | Buffer | object
 }
 

@@ -4,7 +4,6 @@ import { simulatedHttp, type Asked, type Odd, type Said } from './http.ts'
 
 export interface InfobipOptions {
   readonly api_key: string
-  /** Translates callback addresses to real ones. */
   readonly reach?: (url: string) => string
 }
 
@@ -35,7 +34,6 @@ interface InfobipRequest {
 
 export interface InfobipSimulator {
   readonly url: string
-  /** Accepted, oldest first. */
   readonly messages: InfobipMessage[]
   reject(to: string, id: number, name: string): void
   changeKey(api_key: string): void

@@ -4,7 +4,6 @@ import type { TestContext } from 'node:test'
 import { simulatedHttp, type Asked, type Odd, type Said } from './http.ts'
 
 export interface OidcSimulator {
-  /** Its issuer. */
   readonly url: string
   readonly client_id: string
   readonly client_secret: string

@@ -10,13 +10,9 @@ import { patientServer } from '../patient-server.ts'
 import { within } from '../waiting.ts'
 
 export interface S3Simulator {
-  /** With the bucket. */
   readonly url: string
-  /** By key. */
   readonly objects: Map<string, { readonly body: Buffer; readonly content_type: string }>
-  /** Reasons. */
   readonly refused: string[]
-  /** Statuses of the next answers. */
   readonly failures: number[]
 }
 

@@ -27,7 +27,6 @@ export interface Submitted {
   readonly registered_delivery: number
   readonly data_coding: number
   readonly bytes: Buffer
-  /** By tag. */
   readonly tlvs: ReadonlyMap<number, Buffer>
 }
 
@@ -43,33 +42,27 @@ export interface Delivering {
 
 export interface Smsc {
   readonly port: number
-  /** `127.0.0.1:port` */
   readonly host: string
   readonly system_id: string
   password: string
   readonly submitted: readonly Submitted[]
-  /** With their status. */
   readonly binds: readonly { readonly command: string; readonly status: number }[]
-  /** Bound connections. */
   bound(): number
   readonly boundMost: () => number
   /** Answer to `submit_sm`: 0 accepts, null does not answer. */
   answer: number | null | ((message: Submitted, nth: number) => number | null)
-  /** Answer to binds. */
   bindStatus: number
   enquiries: number
   answersEnquiries: boolean
   nextId(): string
   /** Resolves to the response status, or null if the connection ended. */
   deliver(message: Delivering): Promise<number | null>
-  /** As `deliver`, with this body. */
   deliverBody(body: Buffer): Promise<number | null>
   /** In the format of SMPP 3.4. */
   receipt(message: Submitted, stat: string, id?: string): Promise<number | null>
   write(bytes: Buffer): void
   cut(): void
   unbindAll(): void
-  /** Answered `unbind`s. */
   goodbyes: number
   close(): Promise<void>
 }
@@ -98,7 +91,6 @@ export const tlv = (tag: number, value: Buffer): Buffer => {
   return Buffer.concat([head, value])
 }
 
-/** Of `submit_sm` and `deliver_sm`. */
 export function messageBody(message: Delivering): Buffer {
   const bytes = message.bytes ?? Buffer.alloc(0)
   return Buffer.concat([
@@ -150,15 +142,12 @@ function readSubmitted(body: Buffer, id: string): Submitted {
 }
 
 export interface SmscOptions {
-  /** From 1. */
   readonly id?: (n: number) => string
-  /** Concurrent binds. */
   readonly bindsMax?: number
   /** Ends the oldest connection instead of refusing another. */
   readonly endsOldest?: boolean
   /** Delays the answer to `submit_sm`. */
   readonly answersAfter?: () => Promise<void>
-  /** Speaks TLS. */
   readonly tls?: { readonly key: string; readonly cert: string }
 }
 
@@ -286,7 +275,6 @@ function connected(state: State, socket: Socket): void {
 
 const hexId = (n: number): string => n.toString(16).padStart(8, '0')
 
-/** Ends with the test. */
 export async function smsc(
   t: Pick<TestContext, 'after'>,
   { id = hexId, bindsMax = 2, endsOldest = false, answersAfter, tls }: SmscOptions = {},

@@ -7,13 +7,11 @@ import { simulatedHttp, type Odd } from './http.ts'
 export interface StripeSession {
   readonly id: string
   readonly url: string
-  /** By form field. */
   readonly request: Readonly<Record<string, string>>
 }
 
 export interface StripeEvent {
   readonly body: string
-  /** `Stripe-Signature` */
   readonly signature: string
 }
 
@@ -21,7 +19,6 @@ export interface StripeSimulator {
   readonly url: string
   readonly secret_key: string
   readonly webhook_secret: string
-  /** Oldest first. */
   readonly sessions: StripeSession[]
   answerNext(...answers: Odd[]): void
   /** `fields` override those of the session. Signed at the clock's time. */

@@ -5,7 +5,6 @@ import { simulatedHttp, type Asked, type Odd, type Said } from './http.ts'
 export interface TelegramOptions {
   readonly bot_token: string
   readonly username: string
-  /** Translates callback addresses to real ones. */
   readonly reach?: (url: string) => string
 }
 
@@ -21,7 +20,6 @@ export interface SentMessage {
 export interface TelegramSimulator {
   readonly url: string
   readonly bot: { bot_token: string }
-  /** Oldest first. */
   readonly calls: string[]
   /** One per message, oldest first. */
   readonly sent: SentMessage[]
@@ -30,7 +28,6 @@ export interface TelegramSimulator {
     readonly secret_token: string
     readonly allowed_updates: readonly string[]
   } | null
-  /** Updates not polled yet. */
   readonly waiting: () => number
   readonly isPolled: () => boolean
   readonly answeredButtons: string[]

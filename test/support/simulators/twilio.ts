@@ -13,11 +13,8 @@ const { getExpectedTwilioSignature } = createRequire(import.meta.url)(
 export interface TwilioOptions {
   readonly account_sid: string
   readonly auth_token: string
-  /** Of the account. */
   readonly numbers: readonly string[]
-  /** Milliseconds. */
   readonly now: () => number
-  /** Translates callback addresses to real ones. */
   readonly reach?: (url: string) => string
 }
 
@@ -33,17 +30,13 @@ export interface TwilioMessage {
 export interface TwilioSimulator {
   readonly url: string
   readonly account: { status: string; auth_token: string }
-  /** Oldest first. */
   readonly messages: TwilioMessage[]
   refuse(to: string, code: number, status?: number): void
   answerNext(...answers: Odd[]): void
-  /** Returns its address. */
   file(name: string, content: Buffer, content_type: string): string
   /** Sends a status callback if the sender wants one. */
   tell(message: TwilioMessage, status: string, more?: Readonly<Record<string, string>>): Promise<Response>
-  /** `webhook_url`: the number's address for messages. */
   receive(webhook_url: string, fields: Readonly<Record<string, string>>): Promise<Response>
-  /** Signs the form. */
   post(url: string, fields: Readonly<Record<string, string>>, auth_token?: string): Promise<Response>
 }
 

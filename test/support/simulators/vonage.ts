@@ -6,11 +6,8 @@ import { simulatedHttp, type Asked, type Odd, type Said } from './http.ts'
 export interface VonageOptions {
   readonly api_key: string
   readonly api_secret: string
-  /** Signs callbacks. */
   readonly signature_secret?: string
-  /** Of callbacks. */
   readonly form?: 'GET' | 'POST' | 'POST-JSON'
-  /** Translates callback addresses to real ones. */
   readonly reach?: (url: string) => string
 }
 
@@ -21,15 +18,12 @@ export interface VonageMessage {
 
 export interface VonageSimulator {
   readonly url: string
-  /** Accepted, oldest first. */
   readonly messages: VonageMessage[]
-  /** One status per part. */
   refuse(to: string, ...parts: readonly { readonly status: string; readonly 'error-text'?: string }[]): void
   changeSecret(api_secret: string): void
   answerNext(...answers: Odd[]): void
   /** Sends a receipt of a part if the sender wants one. */
   tell(message: VonageMessage, fields: Readonly<Record<string, string>>, part?: number): Promise<Response>
-  /** `webhook_url`: of the number. */
   receive(webhook_url: string, fields: Readonly<Record<string, string>>): Promise<Response>
 }
 

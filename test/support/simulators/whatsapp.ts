@@ -34,9 +34,7 @@ export interface WhatsappSimulator {
   readonly number: Record<string, Json>
   readonly templates: Json[]
   readonly files: Map<string, { readonly mime_type: string; readonly body: Buffer }>
-  /** Accepted messages. */
   readonly sent: Json[]
-  /** Method and path, without the query. */
   readonly calls: string[]
   readonly subscribed: () => boolean
   /** For the next calls with such a path, in order. */
@@ -50,7 +48,6 @@ export interface WhatsappSimulator {
   ): Promise<number>
   /** A change of `messages`. */
   messages(value: Json, phone_number_id?: string): Json
-  /** As in a change of `messages`. */
   status(sent: Json, status: string, more?: Json): Json
   close(): Promise<void>
 }
@@ -193,7 +190,6 @@ function answerCall(state: State, call: string, query: URLSearchParams, body: st
   })
 }
 
-/** `name` also finds longer names. */
 function answerTemplates({ templates, url }: State, query: URLSearchParams, response: ServerResponse): void {
   const name = query.get('name')
   const found = templates.filter((template) => name === null || template.name?.includes(name))

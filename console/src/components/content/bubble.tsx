@@ -4,7 +4,6 @@ import { isRecord } from '../form/json.ts'
 
 type Content = Readonly<Record<string, unknown>>
 
-/** `content` has the API's shape. */
 export function Bubble({ type, content, isOurs = false }: { type: string; content: Content; isOurs?: boolean }) {
   const inner = content[type]
   const files = filesOf(inner)
@@ -16,7 +15,6 @@ export function Bubble({ type, content, isOurs = false }: { type: string; conten
       <Stack gap={4}>
         {header !== undefined && <Text fw={600}>{header}</Text>}
         {files.map(({ kind, url, name, caption }, at) => (
-          // files have no ID
           <Stack gap={2} key={at}>
             <Text size="sm">
               {kind}

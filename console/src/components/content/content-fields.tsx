@@ -25,7 +25,6 @@ import { TemplateBubble } from './template-bubble.tsx'
 
 const templatesMax = 100
 
-/** Including those that cannot be sent. */
 export function useTemplates(
   workspace: Workspace,
   channel: string,
@@ -166,7 +165,6 @@ export function ContentPreview({ draft, templates }: { draft: ContentDraft; temp
 
 interface Chosen {
   readonly content: File
-  /** Distinguishes files with the same content. */
   readonly about: readonly (string | number)[]
 }
 

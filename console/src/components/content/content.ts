@@ -32,7 +32,6 @@ interface TemplateVariable {
   readonly kind: 'header' | 'body' | 'button'
   /** `text`, or the file type of the header. */
   readonly holds: string
-  /** For named parameters. */
   readonly named: string | undefined
   readonly index: number
 }

@@ -8,7 +8,6 @@ const typeOf = (part: Part): string => String(part['type']).toLowerCase()
 
 interface TemplateBubbleProps {
   readonly template: Template
-  /** Missing values are shown as placeholders. */
   readonly filled?: Readonly<Record<string, string>>
 }
 

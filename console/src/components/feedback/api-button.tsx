@@ -11,14 +11,12 @@ interface RequestBase {
   readonly body?: unknown
 }
 
-/** Works with an API key. */
 export interface ApiRequest extends RequestBase {
   /** As in the reference: `messages.list`. */
   readonly operation: string
   readonly path: `/v1/${string}`
 }
 
-/** Needs a session cookie. */
 interface OwnRequest extends RequestBase {
   readonly path: `/console/api/${string}`
   readonly workspace?: Workspace
@@ -52,7 +50,6 @@ export function ApiButton({ request }: { request: ApiRequest | OwnRequest }) {
   )
 }
 
-/** Single quotes in values are escaped. */
 function curl(request: ApiRequest | OwnRequest, origin: string): string {
   const { method, path, body } = request
   const quoted = (value: string) => `'${value.replaceAll("'", `'\\''`)}'`

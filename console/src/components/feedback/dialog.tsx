@@ -9,7 +9,6 @@ import { CopyButton } from './copy-button.tsx'
 interface DialogProps {
   readonly title: string
   readonly isOpen: boolean
-  /** Absent: closes only by its own buttons. */
   readonly onClose?: (() => void) | undefined
   readonly size?: 'md' | 'lg'
   readonly children: ReactNode
@@ -70,7 +69,6 @@ export function ConfirmDialog({ title, why, isOpen, onClose, action, onConfirm }
   )
 }
 
-/** Only "I have stored it" closes the dialog. */
 interface SecretDialogProps {
   readonly title: string
   readonly secret: string | undefined
@@ -162,7 +160,6 @@ function restoreFocus(opener: Element | null): void {
 const fields =
   'input:not([type="hidden"], :disabled), textarea:not(:disabled), select:not(:disabled), [role="combobox"]'
 
-/** Instead of Mantine's close button. */
 function markAutofocus(content: HTMLElement | null): void {
   if (content === null || content.querySelector('[data-autofocus]') !== null) return
   const first = content.querySelector(fields) ?? content.querySelector('button:not(:disabled)')

@@ -9,7 +9,6 @@ import { ProblemAlert } from './alerts.tsx'
 
 interface ScreenProps {
   readonly title: string
-  /** Absent outside of an account. */
   readonly mode?: Mode
   readonly actions?: ReactNode
   readonly children?: ReactNode
@@ -41,7 +40,6 @@ export function Screen({ title, mode, actions, children }: ScreenProps) {
   )
 }
 
-/** `title` is shown while loading. */
 export function QueryScreen<T>({
   title,
   query,

@@ -10,7 +10,6 @@ import { ConfirmDialog } from '../feedback/dialog.tsx'
 
 interface ActionButtonProps extends ButtonProps {
   readonly label: string
-  /** Starts with the label. */
   readonly named?: string
   readonly onPress: () => void
   readonly disabledReason?: string | undefined
@@ -48,9 +47,7 @@ interface DeleteButtonProps {
   readonly words: { readonly delete: string; readonly deleteWhy: string }
   readonly disabledReason: string | undefined
   readonly remove: (id: string) => Parameters<typeof unwrap>[0]
-  /** Path of the list: `campaigns`. */
   readonly section: string
-  /** Prefixes of operations. */
   readonly invalidate: readonly string[]
   readonly onDeleted?: () => void
 }

@@ -8,7 +8,6 @@ interface FieldProps {
   readonly label: string
   readonly value: string
   readonly onChange: (value: string) => void
-  /** Shows the API's errors of this field. */
   readonly param?: string
   readonly problem?: Problem | undefined
   readonly hint?: string | undefined
@@ -82,7 +81,6 @@ export interface Choice {
   readonly label: string
 }
 
-/** `any` labels the empty choice. */
 export function ChoiceField({
   choices,
   any,

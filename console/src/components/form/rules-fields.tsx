@@ -19,7 +19,6 @@ interface RulesFieldsProps {
   readonly draft: RulesDraft
   readonly onChange: (draft: RulesDraft) => void
   readonly problem: Problem | undefined
-  /** `rules` or `conditions`. */
   readonly param: string
   /** A name ending in a dot is a prefix. Default: fields of contacts. */
   readonly fields?: Readonly<Record<string, FieldKind>>
@@ -54,7 +53,6 @@ export function RulesFields({
         problem={problem}
       />
       {draft.rules.map((rule, at) => (
-        // rules have no ID
         <Fieldset key={at} legend={words.rule(at + 1)}>
           <RuleFields
             rule={rule}

@@ -30,7 +30,6 @@ const withoutValue: ReadonlySet<string> = new Set(['exists', 'not_exists'])
 
 export const firstRules: RulesDraft = { match: 'all', rules: [{ field: 'tags', operator: 'contains', value: '' }] }
 
-/** `value`: any JSON scalar. */
 export type ValueKind = 'text' | 'number' | 'days' | 'instant' | 'boolean' | 'status' | 'list' | 'value'
 
 export const takesValue = (operator: string): boolean => !withoutValue.has(operator)

@@ -4,7 +4,6 @@ import { useRequiredSession } from '../../api/session.ts'
 import { type IdempotencyKeys, keyFor, randomId } from '../../api/use-action.ts'
 import type { Workspace } from '../../app/paths.ts'
 
-/** `base`: JSON of the initial values. */
 interface StoredDraft<D> {
   readonly draft: D
   readonly base?: string | undefined
@@ -12,9 +11,7 @@ interface StoredDraft<D> {
 
 export interface DraftState<D> {
   readonly initial: D
-  /** Somebody else changed the stored object. */
   readonly hasConflict: boolean
-  /** Call after saving. */
   readonly markSaved: () => void
 }
 
@@ -66,7 +63,6 @@ export function useStoredIdempotencyKeys(workspace: Workspace, name: string): Id
   useEffect(() => {
     if (readDraft(key) === undefined) writeDraft(key, randomId())
   }, [key])
-  // if sessionStorage is full or disabled
   const own = useRef<string>(undefined)
   return useMemo(
     () => ({
@@ -98,7 +94,6 @@ const readDraft = (key: string): string | undefined => sessionStorage.getItem(ke
 
 const removeDraft = (key: string): void => sessionStorage.removeItem(key)
 
-/** On sign-out. */
 export function clearDrafts(): void {
   for (const key of Object.keys(sessionStorage)) if (key.startsWith(prefix)) sessionStorage.removeItem(key)
 }

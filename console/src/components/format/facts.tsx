@@ -4,7 +4,6 @@ import { Fragment, type ReactNode, useId } from 'react'
 import type { components } from '../../api/generated/v1.ts'
 import { humanize, text } from '../../text/en.ts'
 
-/** Null values are left out. */
 export function DescriptionList({ of }: { of: readonly (readonly [string, ReactNode])[] }) {
   return (
     <dl className="facts">

@@ -10,7 +10,6 @@ export const browserTimeZone = (): string => new Intl.DateTimeFormat().resolvedO
 
 export const ZoneContext = createContext<Zone>({ name: 'UTC', choose: () => undefined })
 
-/** Null and undefined become a dash. */
 export function useTimeFormat(): (instant: string | null | undefined) => string {
   const { name } = use(ZoneContext)
   const format = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', timeZone: name })
@@ -91,7 +90,6 @@ export const formatDollars = (micros: number): string => dollars.format(micros /
 export const formatNumber = (value: number): string => whole.format(value)
 
 const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
-/** 0.5 is 50 %. */
 export const formatPercent = (share: number): string => percent.format(share)
 
 /** In micro-USD; undefined unless whole cents. */

@@ -34,7 +34,6 @@ const sections: Readonly<Record<string, string>> = {
   evt: 'events',
 }
 
-/** Objects without a page. */
 const lists: Readonly<Record<string, string>> = {
   cnv: 'inbox',
   lst: 'lists',

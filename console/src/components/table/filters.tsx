@@ -12,7 +12,6 @@ export interface Filters {
   readonly clear: () => void
 }
 
-/** Other query parameters are ignored. */
 export function useFilters(names: readonly string[]): Filters {
   const navigate = useNavigate()
   const search = useLocation().search as Query
@@ -43,7 +42,6 @@ declare module '@tanstack/react-router' {
 
 /** Its cursor is in the URL, the way back in the history state. */
 interface Cursor {
-  /** '' on the first page. */
   readonly here: string
   readonly query: Query
   readonly isFirst: boolean
@@ -51,7 +49,6 @@ interface Cursor {
   readonly older: (cursor: string) => void
 }
 
-/** `name`: the query parameter. */
 export function useCursorOf(name: string): Cursor {
   const navigate = useNavigate()
   const location = useLocation()
@@ -75,7 +72,6 @@ export function useCursorOf(name: string): Cursor {
 
 const pauseMs = 400
 
-/** Applied after a pause, on Enter or on blur. */
 interface FilterTextProps {
   readonly label: string
   readonly value: string

@@ -26,11 +26,9 @@ export interface ListPage<R> {
 }
 
 interface ListTableProps<R> {
-  /** The screen's h1 if the table is its main content. */
   readonly name: string
   readonly columns: readonly Column<R>[]
   readonly query: UseQueryResult<ListPage<R>>
-  /** If the screen has several lists. */
   readonly cursor?: string
   readonly isFiltered?: boolean
   readonly onClearFilters?: () => void
@@ -83,7 +81,6 @@ export function Pager({
   )
 }
 
-/** Without paging. */
 export function RowsTable<R extends RowData & { readonly id: string }>({
   name,
   columns,

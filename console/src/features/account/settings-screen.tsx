@@ -41,7 +41,6 @@ const givenOf = ({ name, timezone, low_balance_micros }: Account): Given => ({
   low: String(low_balance_micros / 1_000_000),
 })
 
-/** Undefined: invalid threshold. */
 function changesOf({ name, timezone, low }: Given) {
   const low_balance_micros = parseDollars(low)
   return low_balance_micros === undefined ? undefined : { name, timezone, low_balance_micros }

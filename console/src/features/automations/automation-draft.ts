@@ -24,7 +24,6 @@ export type Automation = components['schemas']['Automation']
 type AutomationCreation = components['schemas']['AutomationCreation']
 
 export interface AutomationDraft extends ContentDraft {
-  /** '' until saved. */
   readonly id: string
   readonly name: string
   readonly source: string

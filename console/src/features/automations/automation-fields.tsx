@@ -81,7 +81,6 @@ const choicesOf = (sources: readonly Source[], chosen: string): { value: string;
   ...(chosen === '' || sources.some(({ id }) => id === chosen) ? [] : [{ value: chosen, label: chosen }]),
 ]
 
-/** From the catalogue, emitted by the source, or custom. */
 function EventFields({ sources, draft, onChange, problem }: AutomationFieldsProps) {
   const emitted = sources.find(({ id }) => id === draft.source)?.emits ?? []
   const known: readonly string[] = [...new Set([...automationEventTypes, ...emitted])]

@@ -61,7 +61,6 @@ export function AutomationScreen() {
   )
 }
 
-/** The form is initialized once. */
 function StoredAutomation({ workspace, stored }: { workspace: Workspace; stored: Automation }) {
   const { templates, isPending } = useTemplates(workspace, stored.channel_id, stored.message.type)
   if (isPending) return <LoadingIndicator />

@@ -98,7 +98,6 @@ function Wallet() {
 }
 
 const periodMs = 30 * 24 * 3600_000
-/** In the API's format. */
 const dayOf = (instant: number): string => new Date(instant).toISOString().slice(0, 10)
 
 function UsageRegion() {

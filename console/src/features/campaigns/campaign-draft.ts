@@ -26,7 +26,6 @@ export const audienceTypes = ['segment', 'list', 'tags', 'adhoc'] as const
 export type AudienceType = (typeof audienceTypes)[number]
 
 export interface CampaignDraft extends ContentDraft {
-  /** '' until saved. */
   readonly id: string
   readonly name: string
   readonly channel: string
@@ -236,7 +235,6 @@ const usual: readonly string[] = ['to', 'first_name', 'last_name']
 
 const linesOf = (typed: string): string[] => typed.split(/\r?\n/).filter((line) => line.trim() !== '')
 
-/** Separated by commas, semicolons or tabs. */
 function cellsOf(line: string): string[] {
   const cells = [...line.matchAll(/(?:^|[,;\t])\s*(?:"((?:[^"]|"")*)"|([^,;\t]*))/g)]
   return cells.map(([, quoted, plain]) => (quoted === undefined ? (plain ?? '').trim() : quoted.replaceAll('""', '"')))
@@ -244,7 +242,6 @@ function cellsOf(line: string): string[] {
 
 const hasNames = (cells: readonly string[]): boolean => cells[0]?.toLowerCase() === 'to'
 
-/** One per line. */
 function recipientsIn(typed: string): Recipient[] {
   const rows = linesOf(typed).map(cellsOf)
   const [head] = rows

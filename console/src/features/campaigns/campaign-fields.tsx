@@ -106,7 +106,6 @@ function RecipientFields({ draft, onChange, problem }: AudienceFieldsProps) {
   const [done, setDone] = useState('')
   const upload = async (file: File | null) => {
     if (file === null) return
-    // byte order mark
     const recipients = (await file.text()).replace(/^\uFEFF/, '')
     onChange({ ...draft, recipients })
     setDone(words.uploaded(formatNumber(recipientCount(recipients))))

@@ -86,7 +86,6 @@ const previewDelayMs = 300
 
 type Preview = components['schemas']['MessagePreview']
 
-/** Undefined while loading or incomplete. */
 function usePreview(
   workspace: Workspace,
   { channel, message, audience, merge_fallbacks }: CampaignCreation,

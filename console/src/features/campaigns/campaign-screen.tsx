@@ -42,7 +42,6 @@ export function CampaignScreen() {
   )
 }
 
-/** The form is initialized once. */
 function StoredDraft({ workspace, campaign }: { workspace: Workspace; campaign: Campaign }) {
   const zone = useZone()
   const { templates, isPending } = useTemplates(workspace, campaign.channel_id, campaign.message.type)

@@ -262,6 +262,5 @@ const rateField = {
 const enteredOf = (settings: Channel['settings']): StoredDraft =>
   Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, value === null ? '' : String(value)]))
 
-/** The API replaces all settings. */
 const unknownOf = (settings: Channel['settings'], fields: readonly { readonly name: string }[]): Channel['settings'] =>
   Object.fromEntries(Object.entries(settings).filter(([name]) => !fields.some((field) => field.name === name)))

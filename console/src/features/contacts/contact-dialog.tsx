@@ -122,7 +122,6 @@ function ContactFields(props: FieldsProps) {
   )
 }
 
-/** Collapsed until a field has an error. */
 function MoreFields({ draft, onChange, consent, onConsent, problem }: FieldsProps) {
   const words = text.contacts
   const [isOpen, setOpen] = useState(false)
@@ -235,7 +234,6 @@ function changeOf(before: ContactDraft, after: ContactDraft, chosen: ConsentChos
   return change as Body
 }
 
-/** A JSON merge patch. */
 function mergeOf(before: object, after: object): object {
   const was = new Map(Object.entries(before).map(([key, value]) => [key, JSON.stringify(value)]))
   const changed = Object.entries(after).filter(([key, value]) => was.get(key) !== JSON.stringify(value))

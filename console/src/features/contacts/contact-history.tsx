@@ -17,7 +17,6 @@ import type { Contact } from './contact-screen.tsx'
 type Message = components['schemas']['Message']
 
 const rowsMax = 20
-/** One per channel. */
 const conversationsMax = 10
 
 export function ContactTimeline({ contact }: { contact: Contact }) {

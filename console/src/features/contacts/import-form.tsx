@@ -83,7 +83,6 @@ function Steps({ state: { isChecked, description, check, start, cancel } }: { st
 
 interface ColumnFieldsProps {
   readonly columns: readonly ImportColumn[]
-  /** By header: a field or `leftOut`. */
   readonly said: Readonly<Record<string, string>>
   readonly onSay: (name: string, field: string) => void
   readonly problem: Problem | undefined
@@ -116,7 +115,6 @@ function ColumnFields({ columns, said, onSay, problem }: ColumnFieldsProps) {
   )
 }
 
-/** In validation errors. */
 const paramsOf = (name: string, at: number): string[] => [`columns[${JSON.stringify(name)}]`, `header[${at}]`]
 
 function choicesFor(name: string, value: string): Choice[] {

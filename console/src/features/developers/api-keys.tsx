@@ -20,7 +20,6 @@ import { text } from '../../text/en.ts'
 
 type Key = components['schemas']['ApiKey']
 
-/** The request log has another cursor. */
 const cursor = 'keys_after'
 
 export function ApiKeys() {

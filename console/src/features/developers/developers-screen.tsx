@@ -24,7 +24,6 @@ export function DevelopersScreen() {
   const { tabs } = text.developers
   const { request_id } = useLocation().search as Query
   const [tab, setTab] = useState('keys')
-  // from search
   const [seen, setSeen] = useState<string>()
   if (request_id !== seen) {
     setSeen(request_id)

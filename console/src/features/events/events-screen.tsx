@@ -25,7 +25,6 @@ const labels = {
   created_before: text.events.createdBefore,
 }
 
-/** The balance has no ID. */
 function objectIdOf({ data: { object } }: Event): string | undefined {
   const id = 'id' in object ? object.id : undefined
   return typeof id === 'string' ? id : undefined

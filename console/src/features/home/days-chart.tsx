@@ -6,7 +6,6 @@ import { text } from '../../text/en.ts'
 type Day = components['schemas']['Overview']['days'][number]
 
 const heightPx = 240
-/** Thirty days fit on a phone. */
 const barGapPx = 1
 
 export function DaysChart({ days }: { days: readonly Day[] }) {

@@ -128,7 +128,6 @@ function First({ onTried }: { onTried: () => void }) {
   )
 }
 
-/** A sandbox number that delivers. */
 const testPhone = '+15005550006'
 
 export type Conversation = components['schemas']['Conversation']

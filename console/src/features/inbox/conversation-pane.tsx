@@ -127,7 +127,6 @@ function useFocusWhenChosen() {
 
 const pageMessages = 30
 
-/** Oldest first. */
 function MessageLog({ conversation }: { conversation: Conversation }) {
   const pages = useMessages(conversation)
   const messages = (pages.data?.pages ?? []).flatMap(({ data }) => data).toReversed()

@@ -60,7 +60,6 @@ export function InboxScreen() {
   )
 }
 
-/** Focuses the conversation's link in the list. */
 function useFocusOnReturn(open: string | undefined) {
   const list = useRef<HTMLDivElement>(null)
   const before = useRef(open)
@@ -73,7 +72,6 @@ function useFocusOnReturn(open: string | undefined) {
   return list
 }
 
-/** In the URL. */
 export type ConversationFilterName = 'open' | 'mine' | 'done'
 
 export interface ConversationFilter {

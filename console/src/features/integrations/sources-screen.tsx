@@ -148,7 +148,6 @@ interface SourceFormProps {
   readonly problem: Problem | undefined
   readonly isRunning: boolean
   readonly onSubmit: () => void
-  /** Shown if the source exists. */
   readonly children: ReactNode
 }
 
@@ -191,7 +190,6 @@ function SourceForm({ draft, onChange, problem, isRunning, onSubmit, children }:
   )
 }
 
-/** Empty optional fields are left out. */
 function bodyOf({ platform, external_id, name, url }: typeof empty): Creation {
   return {
     platform: platform.trim(),

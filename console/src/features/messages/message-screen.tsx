@@ -23,7 +23,6 @@ import { Attempts, MessageDeliveries, Timeline } from './message-history.tsx'
 
 declare module '@tanstack/react-router' {
   interface HistoryState {
-    /** From the previous screen. */
     done?: string
   }
 }
@@ -139,7 +138,6 @@ function useActions(message: Message, onDone: (done: string) => void) {
   }
 }
 
-/** Sends the same content again. */
 function bodyOf({ channel_id, to, type, content, reference, metadata, reply_to, priority }: Message): Body {
   return { channel: channel_id, to, type, ...content, reference, metadata, reply_to, priority } as Body
 }

@@ -157,7 +157,6 @@ function SendFields({ draft, onChange, problem, channels, channel, templates }: 
 
 const moreNames = ['reply_to', 'send_at', 'expires_in_seconds', 'priority', 'metadata'] as const
 
-/** Collapsed until a field is set or has an error. */
 function MoreFields({
   draft,
   onChange,

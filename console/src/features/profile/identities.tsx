@@ -14,7 +14,6 @@ import { text } from '../../text/en.ts'
 
 const key = ['identities.list']
 
-/** Renders nothing without an OIDC provider. */
 export function Identities() {
   const { data: setup } = useQuery({
     queryKey: ['setup.retrieve'],

@@ -165,7 +165,6 @@ interface EndpointDraft {
   readonly description: string
   /** `*` alone means all. */
   readonly events: readonly string[]
-  /** One per line. */
   readonly channels: string
   readonly campaigns: string
   readonly channel_types: readonly string[]
