@@ -59,7 +59,7 @@ create table automation_events (
   source_id text collate "C" not null,
   type text not null,
   event_id text not null,
-  once_key text,
+  dedup_key text,
   origin text not null,
   status text not null,
   reason text,
@@ -69,17 +69,17 @@ create table automation_events (
   data json not null,
   occurred_at timestamp with time zone not null,
   created_at timestamp with time zone not null,
-  freed_once_key text,
+  freed_dedup_key text,
   constraint automation_events_pkey PRIMARY KEY (id),
   constraint automation_events_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint automation_events_origin_check CHECK ((origin = ANY (ARRAY['api'::text, 'native_webhook'::text]))),
   constraint automation_events_status_check CHECK ((status = ANY (ARRAY['accepted'::text, 'ignored'::text, 'skipped'::text, 'failed'::text])))
 ) with (toast_tuple_target=8160);
-CREATE INDEX automation_events_freed ON public.automation_events USING btree (source_id, freed_once_key) WHERE (freed_once_key IS NOT NULL);
+CREATE UNIQUE INDEX automation_events_dedup_key ON public.automation_events USING btree (source_id, dedup_key) WHERE (dedup_key IS NOT NULL);
+CREATE INDEX automation_events_freed ON public.automation_events USING btree (source_id, freed_dedup_key) WHERE (freed_dedup_key IS NOT NULL);
 CREATE INDEX automation_events_listed ON public.automation_events USING btree (account_id, mode, id);
 CREATE INDEX automation_events_of_source ON public.automation_events USING btree (source_id, id);
 CREATE UNIQUE INDEX automation_events_once ON public.automation_events USING btree (source_id, event_id);
-CREATE UNIQUE INDEX automation_events_once_key ON public.automation_events USING btree (source_id, once_key) WHERE (once_key IS NOT NULL);
 
 create table automation_runs (
   account_id text collate "C" not null,
@@ -455,7 +455,7 @@ create table contact_imports (
   updated_at timestamp with time zone not null,
   started_at timestamp with time zone,
   completed_at timestamp with time zone,
-  chosen json default '{}'::json not null,
+  mapping json default '{}'::json not null,
   constraint contact_imports_pkey PRIMARY KEY (account_id, mode, id),
   constraint contact_imports_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint contact_imports_status_check CHECK ((status = ANY (ARRAY['uploading'::text, 'draft'::text, 'checked'::text, 'cancelled'::text, 'pending'::text, 'running'::text, 'completed'::text, 'failed'::text])))
@@ -592,7 +592,7 @@ create table email_queue (
   email_id bigint not null,
   next_run_at timestamp with time zone not null,
   link text,
-  until timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
   constraint email_queue_pkey PRIMARY KEY (email_id)
 );
 

@@ -245,7 +245,7 @@ create table contact_imports (
   started_at timestamptz,
   completed_at timestamptz,
   -- of a draft: how its columns are to be read, by their headers
-  chosen json not null default '{}',
+  mapping json not null default '{}',
   constraint contact_imports_pkey primary key (account_id, mode, id)
 ) with (fillfactor = 70);
 

@@ -19,6 +19,5 @@ create table email_queue (
   next_run_at timestamptz not null,
   -- replaces {link} when it is sent, encrypted: the stored e-mail has none
   link text,
-  -- no attempt is made after this
-  until timestamptz not null
+  expires_at timestamptz not null
 );

@@ -68,7 +68,7 @@ create table automation_events (
   -- the source's own id of the event
   event_id text not null,
   -- a status of one order, which counts once however many topics of a platform tell it
-  once_key text,
+  dedup_key text,
   origin text not null check (origin in ('api', 'native_webhook')),
   status text not null check (status in ('accepted', 'ignored', 'skipped', 'failed')),
   reason text,
@@ -79,16 +79,16 @@ create table automation_events (
   data json not null,
   occurred_at timestamptz not null,
   created_at timestamptz not null,
-  -- the once_key that this event left free for other topics, because nobody could be written to; later parcels and refunds of the order still find their customer by it
-  freed_once_key text,
+  -- the dedup_key that this event left free for other topics, because nobody could be written to; later parcels and refunds of the order still find their customer by it
+  freed_dedup_key text,
   primary key (id)
 -- to compress a webhook of a few KB would cost the database as much as all the rest of its receipt
 ) with (toast_tuple_target = 8160);
 create unique index automation_events_once on automation_events (source_id, event_id);
-create unique index automation_events_once_key on automation_events (source_id, once_key) where once_key is not null;
+create unique index automation_events_dedup_key on automation_events (source_id, dedup_key) where dedup_key is not null;
 create index automation_events_listed on automation_events (account_id, mode, id);
 create index automation_events_of_source on automation_events (source_id, id);
-create index automation_events_freed on automation_events (source_id, freed_once_key) where freed_once_key is not null;
+create index automation_events_freed on automation_events (source_id, freed_dedup_key) where freed_dedup_key is not null;
 
 -- What an automation does about an event: a message, later or at once, or none for a reason. A run becomes one message at most: its submission holds it, still scheduled and without one.
 create table automation_runs (

@@ -345,7 +345,7 @@ test('a cart that two processes are told of at once waits once, and orders that 
 test('events that come together are taken in their order: an order cancels the cart before it, and not the one after it', async (t) => {
   const { world, account, api, source, automation } = await shopWorld(t)
   await automation('checkout.started', { delay_seconds: 60, cancel_on: ['order.created'] })
-  const { events } = world.services.integrations
+  const { events } = world.services.automations
   const told = (type: string, event_id: string) =>
     events.accept({
       source: { ...tenantOf({ account_id: account.id, mode: 'test' }), id: source.id },

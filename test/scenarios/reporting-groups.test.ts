@@ -11,7 +11,7 @@ async function shopWorld(t: TestContext) {
   const { api, id: account_id } = await world.account()
   const sourceOf = async (external_id: string) =>
     (await api.post('/v1/integration_sources', { platform: 'custom', external_id })).body.id as string
-  const { events } = world.services.integrations
+  const { events } = world.services.automations
   const eventOf = (source_id: string, event_id: string, more: Partial<IncomingEvent> = {}): IncomingEvent => ({
     source: { ...tenantOf({ account_id, mode: 'test' }), id: source_id },
     origin: 'native_webhook',
@@ -131,7 +131,7 @@ test('a status of an order counts once, whichever topic tells it first, but for 
     events.accept(
       eventOf(source, event_id, {
         type: 'order.shipped',
-        once_key: 'order.shipped 1001',
+        dedup_key: 'order.shipped 1001',
         customer: { phone: '+4915112345678' },
         ...more,
       }),
@@ -148,7 +148,7 @@ test('a status of an order counts once, whichever topic tells it first, but for 
   const nobody = await shipped('1', { customer: {} })
   const [first, same] = await Promise.all([shipped('2'), shipped('3')])
   const later = await shipped('4')
-  const another = await shipped('5', { once_key: 'order.shipped 1002' })
+  const another = await shipped('5', { dedup_key: 'order.shipped 1002' })
 
   assert.deepEqual([nobody.receipt.status, nobody.receipt.reason], ['skipped', 'no_identifier'])
   assert.deepEqual([first.duplicate, first.receipt.status], [false, 'accepted'])
@@ -172,7 +172,7 @@ test('a topic that knows the customer counts, also beside one that names nobody 
   const other = await sourceOf('other')
   const known = { customer: { phone: '+4915112345678' } }
   const shipped = (event_id: string, more: Partial<IncomingEvent> = {}, from = source) =>
-    events.accept(eventOf(from, event_id, { type: 'order.shipped', once_key: 'order.shipped 1001', ...more }))
+    events.accept(eventOf(from, event_id, { type: 'order.shipped', dedup_key: 'order.shipped 1001', ...more }))
 
   const [nobody, first, after, same, elsewhere] = await Promise.all([
     shipped('1'),

@@ -1,7 +1,7 @@
 /** Simulation of integrations in seeded random order: one receipt per event, one message per run, none after a stop. */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { integrationInvariants } from '../../src/modules/automations/invariants.ts'
+import { automationInvariants } from '../../src/modules/automations/invariants.ts'
 import { startProcess } from '../support/process.ts'
 import { seeded, type Random } from '../support/random.ts'
 import { startWorld, type TestAccount, type World } from '../support/world.ts'
@@ -392,7 +392,7 @@ function simulate({ world, random, processes, shops, look, live, made }: Scene, 
     },
     async breaches() {
       const found = [...shops.faults, ...(await look.breaches())]
-      for (const { breaches } of integrationInvariants(world.platform)) found.push(...(await breaches(world.pool)))
+      for (const { breaches } of automationInvariants(world.platform)) found.push(...(await breaches(world.pool)))
       const kept = new Set((await world.pool<{ id: string }[]>`select id from automation_events`).map(({ id }) => id))
       const deleted = new Set(
         (await world.pool<{ id: string }[]>`select id from integration_sources where deleted_at is not null`).map(

@@ -3,7 +3,7 @@ import { redactionInvariants } from './redactions/redaction.ts'
 import { deletedBefore, messagesOfOrigin } from '../messages/service.ts'
 import { breachesMax, invariant, type Invariant, type Platform } from '../../platform/platform.ts'
 
-export const integrationInvariants = (platform: Pick<Platform, 'clock'>): readonly Invariant[] => [
+export const automationInvariants = (platform: Pick<Platform, 'clock'>): readonly Invariant[] => [
   ...runInvariants,
   ...redactionInvariants(platform),
 ]

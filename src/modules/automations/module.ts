@@ -4,8 +4,8 @@ import { on } from '../../module.ts'
 import { ofAccount } from '../../platform/database/table-scope.ts'
 import { isSourceKeyText } from '../accounts/service.ts'
 import { pauseOfChannel } from './handlers.ts'
-import { integrationInvariants } from './invariants.ts'
-import { integrationRoutes } from './routes.ts'
+import { automationInvariants } from './invariants.ts'
+import { moduleRoutes } from './routes.ts'
 import { automationProducer } from './runs/producer.ts'
 import {
   cancelRunsOfAccounts,
@@ -13,12 +13,12 @@ import {
   skipRunsOfContacts,
   skipUnsubscribedRuns,
 } from './runs/repository.ts'
-import { integrationService, type IntegrationDeps, type IntegrationService } from './service.ts'
-import { integrationPeriodicJobs } from './periodic-jobs.ts'
+import { automationServices, type AutomationServiceDeps, type AutomationServices } from './service.ts'
+import { automationPeriodicJobs } from './periodic-jobs.ts'
 
-type Needs = Omit<IntegrationDeps, 'platform' | 'alone'>
+type Needs = Omit<AutomationServiceDeps, 'platform' | 'alone'>
 
-export const automationsModule: Module<Needs, { readonly integrations: IntegrationService }> = {
+export const automationsModule: Module<Needs, { readonly automations: AutomationServices }> = {
   name: 'automations',
   tables: {
     automation_events: ofAccount,
@@ -29,14 +29,14 @@ export const automationsModule: Module<Needs, { readonly integrations: Integrati
   },
   contributions: { producers: [automationProducer] },
   build({ platform, alone }, { accounts, channels, contacts, messages }) {
-    const integrations = integrationService({ platform, accounts, channels, contacts, messages, alone })
+    const automations = automationServices({ platform, accounts, channels, contacts, messages, alone })
     return {
-      services: { integrations },
-      routes: integrationRoutes(integrations),
-      findKey: (text) => (isSourceKeyText(text) ? integrations.findKey(text) : null),
-      workers: integrations.workers,
-      periodicJobs: integrationPeriodicJobs(platform, contacts),
-      invariants: integrationInvariants(platform),
+      services: { automations },
+      routes: moduleRoutes(automations),
+      findKey: (text) => (isSourceKeyText(text) ? automations.findKey(text) : null),
+      workers: automations.workers,
+      periodicJobs: automationPeriodicJobs(platform, contacts),
+      invariants: automationInvariants(platform),
       handlers: [
         on('opted_out', 'automations', skipUnsubscribedRuns),
         on('contact_deleted', 'automations', skipRunsOfContacts),
@@ -44,8 +44,8 @@ export const automationsModule: Module<Needs, { readonly integrations: Integrati
         on('channel_deleted', 'automations', cancelRunsOfChannels),
         on('account_suspended', 'automations', cancelRunsOfAccounts),
       ],
-      caches: { 'forget-keys': integrations.forgetKeys },
-      stop: { producers: () => integrations.events.stop() },
+      caches: { 'forget-keys': automations.forgetKeys },
+      stop: { producers: () => automations.events.stop() },
     }
   },
 }

@@ -12,7 +12,7 @@ import { resealAll } from '../../platform/secrets/resealing.ts'
 const receiptRows = 2000
 const receiptRowsMax = 200_000
 
-export const integrationPeriodicJobs = (platform: Platform, contacts: ContactService): PeriodicJob[] => [
+export const automationPeriodicJobs = (platform: Platform, contacts: ContactService): PeriodicJob[] => [
   {
     name: 'integration secrets',
     every_ms: 3600_000,

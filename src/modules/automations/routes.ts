@@ -16,14 +16,14 @@ import { deletedOf } from '../../api/resources/shared-fields.ts'
 import type { AutomationService } from './automation-service.ts'
 import { eventRoutes, ingestRoutes } from './events/routes.ts'
 import { getRun, listRuns } from './queries.ts'
-import type { IntegrationService } from './service.ts'
+import type { AutomationServices } from './service.ts'
 import { sourceRoutes } from './sources/routes.ts'
 import { automationFailures } from './validation.ts'
 import { ignoredOfMessage } from '../messages/service.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
 import { keeping, reply, type Route, route } from '../../platform/http/route.ts'
 
-export const integrationRoutes = ({ sources, automations, events, ingest }: IntegrationService): Route[] => [
+export const moduleRoutes = ({ sources, automations, events, ingest }: AutomationServices): Route[] => [
   ...sourceRoutes(sources),
   ...eventRoutes(events),
   ...ingestRoutes(ingest),

@@ -15,13 +15,13 @@ import { SourceService } from './sources/service.ts'
 
 export { getReceipt, getRun } from './queries.ts'
 
-export interface IntegrationDeps extends AutomationDeps {
+export interface AutomationServiceDeps extends AutomationDeps {
   readonly accounts: AccountService
   /** Whether no other process accepts requests or runs workers. */
   readonly alone: () => boolean
 }
 
-export interface IntegrationService {
+export interface AutomationServices {
   readonly workers: readonly Worker[]
   readonly sources: SourceService
   readonly automations: AutomationService
@@ -32,7 +32,7 @@ export interface IntegrationService {
   forgetKeys(): void
 }
 
-export function integrationService(deps: IntegrationDeps): IntegrationService {
+export function automationServices(deps: AutomationServiceDeps): AutomationServices {
   const { platform, accounts } = deps
   const keys = sourceKeys(platform, accounts)
   const senders = webhookSenders(platform, accounts)

@@ -4,7 +4,7 @@ import type { ConsoleErrorCode } from '../../api/console-errors.ts'
 import type { Reply, Route, RouteDefinition, RouteRequest } from '../../platform/http/route.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { AccountService } from '../accounts/service.ts'
-import type { IntegrationService } from '../automations/service.ts'
+import type { AutomationServices } from '../automations/service.ts'
 import type { BillingService } from '../billing/service.ts'
 import type { CampaignService } from '../campaigns/service.ts'
 import type { ChannelService } from '../channels/service.ts'
@@ -104,5 +104,5 @@ export interface ConsoleServices {
   readonly webhooks: WebhookService
   readonly feed: FeedService
   readonly campaigns: CampaignService
-  readonly integrations: IntegrationService
+  readonly automations: AutomationServices
 }

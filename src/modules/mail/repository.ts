@@ -12,7 +12,7 @@ export interface DueEmail {
   /** Sealed. */
   readonly link: string | null
   /** No attempt starts after this time. */
-  readonly until: string
+  readonly expires_at: string
 }
 
 /** Without a recipient it is addressed to the current owner. */
@@ -25,7 +25,7 @@ export async function insertEmail(
     body: string
     link: string | null
     queued: boolean
-    until: string
+    expires_at: string
     at: string
   },
 ): Promise<number> {
@@ -38,8 +38,8 @@ export async function insertEmail(
       select ${account_id}, ${recipient}, ${email.subject}, ${email.body}, ${email.at}
       returning id
     ), queued as (
-      insert into email_queue (email_id, next_run_at, link, until)
-      select id, ${email.at}::timestamptz, ${email.link}, ${email.until}::timestamptz
+      insert into email_queue (email_id, next_run_at, link, expires_at)
+      select id, ${email.at}::timestamptz, ${email.link}, ${email.expires_at}::timestamptz
       from written
       where ${email.queued}
     )
@@ -54,7 +54,7 @@ export async function claimEmail(sql: Db, at: string, until: string): Promise<Du
     where e.id = q.email_id and q.email_id = (
       select q.email_id from email_queue q join emails e on e.id = q.email_id
       where q.next_run_at <= ${at} order by e.attempts, q.email_id limit 1 for update of q skip locked)
-    returning e.id, e.recipient, e.subject, e.body, e.attempts, q.link, q.until`
+    returning e.id, e.recipient, e.subject, e.body, e.attempts, q.link, q.expires_at`
   return email ?? null
 }
 

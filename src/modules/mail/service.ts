@@ -43,7 +43,7 @@ export async function enqueueEmail(
     body: email.body,
     link: email.link === undefined ? null : secrets.seal(email.link),
     queued: settings.smtp_url !== undefined,
-    until: isoTime(now + (email.retry_for_ms ?? retryForMs)),
+    expires_at: isoTime(now + (email.retry_for_ms ?? retryForMs)),
     at: isoTime(now),
   })
   log.info({ account_id: email.account_id, email_id: id, subject: email.subject }, 'stored an e-mail')
@@ -142,7 +142,7 @@ async function recordResult(
 ): Promise<void> {
   const now = clock.now()
   const retryAt = isoTime(now + retryDelaysMs[Math.min(email.attempts, retryDelaysMs.length - 1)]!)
-  const next_run_at = error !== null && retryAt < email.until ? retryAt : null
+  const next_run_at = error !== null && retryAt < email.expires_at ? retryAt : null
   await repository.recordEmailAttempt(pool, {
     id: email.id,
     error,

@@ -139,16 +139,16 @@ function refusalOf({ event: { source } }: PendingEvent, row: ReportingSource | u
     : null
 }
 
-const keyOf = ({ event: { source, event_id, once_key } }: PendingEvent): EventKey => ({
+const keyOf = ({ event: { source, event_id, dedup_key } }: PendingEvent): EventKey => ({
   source_id: source.id,
   event_id,
-  once_key: once_key ?? null,
+  dedup_key: dedup_key ?? null,
 })
 
 /** The prefixes keep the two kinds apart. */
-const dedupKeys = ({ source_id, event_id, once_key }: EventKey): string[] => [
+const duplicateKeysOf = ({ source_id, event_id, dedup_key }: EventKey): string[] => [
   `${source_id}|id|${event_id}`,
-  ...(once_key === null ? [] : [`${source_id}|once|${once_key}`]),
+  ...(dedup_key === null ? [] : [`${source_id}|once|${dedup_key}`]),
 ]
 
 /** With the ID of the first receipt. */
@@ -156,11 +156,11 @@ function splitDuplicates(
   batch: readonly PendingEvent[],
   stored: readonly (EventKey & { readonly id: string })[],
 ): { fresh: PendingEvent[]; duplicates: Map<PendingEvent, string> } {
-  const known = new Map(stored.flatMap((found) => dedupKeys(found).map((key) => [key, found.id])))
+  const known = new Map(stored.flatMap((found) => duplicateKeysOf(found).map((key) => [key, found.id])))
   const fresh: PendingEvent[] = []
   const duplicates = new Map<PendingEvent, string>()
   for (const pending of batch) {
-    const keys = dedupKeys(keyOf(pending))
+    const keys = duplicateKeysOf(keyOf(pending))
     const first = keys.map((key) => known.get(key)).find((id) => id !== undefined)
     if (first !== undefined) duplicates.set(pending, first)
     else {
@@ -176,7 +176,7 @@ function newReceipt(
   contact: ContactRow | undefined,
   { status, reason }: MatchResult,
 ): NewReceipt {
-  const { source, type, event_id, once_key, origin, customer, consent, data, occurred_at } = event
+  const { source, type, event_id, dedup_key, origin, customer, consent, data, occurred_at } = event
   const { account_id, mode } = source
   // another topic of the order may report the same status with an address (behaviour: integrations 3.4)
   const isFreed = reason === 'no_identifier'
@@ -187,8 +187,8 @@ function newReceipt(
     source_id: source.id,
     type,
     event_id,
-    once_key: isFreed ? null : (once_key ?? null),
-    freed_once_key: isFreed ? (once_key ?? null) : null,
+    dedup_key: isFreed ? null : (dedup_key ?? null),
+    freed_dedup_key: isFreed ? (dedup_key ?? null) : null,
     origin,
     status,
     reason,

@@ -12,7 +12,7 @@ export interface IncomingEvent extends EventContent {
    * A status of one order, such as `order.shipped 1001`, which several topics report (behaviour: integrations 3.4). At
    * most 300 characters.
    */
-  readonly once_key?: string
+  readonly dedup_key?: string
   /** `consent.marketing` does not change the contact. */
   readonly consent_this_event_only?: true
   /** The catalogue has no event for its topic: the receipt is `ignored`, `unmapped_topic`. */

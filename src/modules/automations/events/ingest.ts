@@ -112,7 +112,7 @@ function storeRedaction(
 async function withBuyer({ platform }: IngestDeps, sender: WebhookSender, event: SourceEvent): Promise<SourceEvent> {
   const { buyer_unknown, order_id, customer } = event
   if (buyer_unknown !== true || order_id === undefined || order_id === null) return event
-  const first = await findFirstOfStatuses(platform.pool, sender, sender.id, onceKeysOf(order_id))
+  const first = await findFirstOfStatuses(platform.pool, sender, sender.id, dedupKeysOf(order_id))
   return first === null
     ? event
     : {
@@ -124,10 +124,10 @@ async function withBuyer({ platform }: IngestDeps, sender: WebhookSender, event:
 }
 
 /** Each status of an order counts once per source (behaviour: integrations 3.4). */
-const onceKey = (type: string, order_id: string): string => `${type} ${order_id}`
+const dedupKey = (type: string, order_id: string): string => `${type} ${order_id}`
 
-const onceKeysOf = (order_id: string): string[] =>
-  automationEventTypes.filter((type) => type.startsWith('order.')).map((type) => onceKey(type, order_id))
+const dedupKeysOf = (order_id: string): string[] =>
+  automationEventTypes.filter((type) => type.startsWith('order.')).map((type) => dedupKey(type, order_id))
 
 /** No platform has longer IDs. */
 const orderIdLengthMax = 100
@@ -141,6 +141,6 @@ function incomingEvent({ account_id, mode, id }: WebhookSender, event: SourceEve
     occurred_at: occurred_at ?? isoTime(now),
     ...(order_id === undefined || order_id === null || order_id.length > orderIdLengthMax
       ? {}
-      : { once_key: onceKey(content.type, order_id) }),
+      : { dedup_key: dedupKey(content.type, order_id) }),
   }
 }

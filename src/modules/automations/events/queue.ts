@@ -159,8 +159,8 @@ function nextBatch(queue: Queue): Waiting[] {
   let characters = 0
   for (const next of queue.loadBySource.size < 2 ? queue.waiting : inTurn(queue.waiting, sourceIdOf, batchMax)) {
     if (batch.length === batchMax || (batch.length > 0 && characters + next.characters > batchCharactersMax)) break
-    const { source, once_key } = next.event
-    const status = once_key === undefined ? null : `${source.id} ${once_key}`
+    const { source, dedup_key } = next.event
+    const status = dedup_key === undefined ? null : `${source.id} ${dedup_key}`
     const first = status === null ? undefined : statuses.get(status)
     if (
       first !== undefined &&

@@ -27,9 +27,9 @@ export interface ReceiptRow extends Tenant {
 }
 
 export type NewReceipt = ReceiptRow & {
-  readonly once_key: string | null
+  readonly dedup_key: string | null
   /** An order status reported without an address, free for other topics. */
-  readonly freed_once_key: string | null
+  readonly freed_dedup_key: string | null
   readonly data_json: string
 }
 

@@ -9,14 +9,14 @@ import type { Page } from '../../../platform/http/paging.ts'
 export interface EventKey {
   readonly source_id: string
   readonly event_id: string
-  readonly once_key: string | null
+  readonly dedup_key: string | null
 }
 
 /** The caller has compared the sources with the tenant. */
 export async function findKnown(sql: Db, keys: readonly EventKey[]): Promise<(EventKey & { readonly id: string })[]> {
   const sources = keys.map(({ source_id }) => source_id)
-  const statuses = keys.flatMap(({ source_id, once_key }) => (once_key === null ? [] : [{ source_id, once_key }]))
-  const found = sql`e.id, e.source_id, e.event_id, e.once_key from automation_events e`
+  const statuses = keys.flatMap(({ source_id, dedup_key }) => (dedup_key === null ? [] : [{ source_id, dedup_key }]))
+  const found = sql`e.id, e.source_id, e.event_id, e.dedup_key from automation_events e`
   return await sql<(EventKey & { id: string })[]>`
     select k.* from unnest(${sources}::text[], ${keys.map(({ event_id }) => event_id)}::text[]) i(source_id, event_id)
     cross join lateral (select ${found} where e.source_id = i.source_id and e.event_id = i.event_id limit 1) k
@@ -25,8 +25,8 @@ export async function findKnown(sql: Db, keys: readonly EventKey[]): Promise<(Ev
         ? sql``
         : sql`
     union all
-    select k.* from unnest(${statuses.map(({ source_id }) => source_id)}::text[], ${statuses.map(({ once_key }) => once_key)}::text[]) i(source_id, once_key)
-    cross join lateral (select ${found} where e.source_id = i.source_id and e.once_key = i.once_key limit 1) k`
+    select k.* from unnest(${statuses.map(({ source_id }) => source_id)}::text[], ${statuses.map(({ dedup_key }) => dedup_key)}::text[]) i(source_id, dedup_key)
+    cross join lateral (select ${found} where e.source_id = i.source_id and e.dedup_key = i.dedup_key limit 1) k`
     }`
 }
 
@@ -48,9 +48,9 @@ export async function insertReceipts(sql: Db, rows: readonly NewReceipt[]): Prom
   // free text may contain any character, so it cannot use text_column
   const texts = (of: (row: NewReceipt) => string | null) => rows.map(of)
   const result = await sql`
-    insert into automation_events (account_id, mode, id, source_id, type, event_id, once_key, freed_once_key,
+    insert into automation_events (account_id, mode, id, source_id, type, event_id, dedup_key, freed_dedup_key,
       origin, status, reason, contact_id, customer, consent, data, occurred_at, created_at)
-    select account_id, mode, id, source_id, type, event_id, once_key, freed_once_key, origin, status, reason,
+    select account_id, mode, id, source_id, type, event_id, dedup_key, freed_dedup_key, origin, status, reason,
       contact_id, customer::json, consent::json, data::json, occurred_at::timestamptz, created_at::timestamptz
     from (
       select unnest(text_column(${column((row) => row.account_id)})) as account_id,
@@ -59,8 +59,8 @@ export async function insertReceipts(sql: Db, rows: readonly NewReceipt[]): Prom
         unnest(text_column(${column((row) => row.source_id)})) as source_id,
         unnest(${texts((row) => row.type)}::text[]) as type,
         unnest(${texts((row) => row.event_id)}::text[]) as event_id,
-        unnest(${texts((row) => row.once_key)}::text[]) as once_key,
-        unnest(${texts((row) => row.freed_once_key)}::text[]) as freed_once_key,
+        unnest(${texts((row) => row.dedup_key)}::text[]) as dedup_key,
+        unnest(${texts((row) => row.freed_dedup_key)}::text[]) as freed_dedup_key,
         unnest(text_column(${column((row) => row.origin)})) as origin,
         unnest(text_column(${column((row) => row.status)})) as status,
         unnest(text_column(${column((row) => row.reason)})) as reason,
@@ -81,17 +81,17 @@ export async function findFirstOfStatuses(
   sql: Db,
   { account_id, mode }: Tenant,
   source_id: string,
-  once_keys: readonly string[],
+  dedup_keys: readonly string[],
 ): Promise<Pick<ReceiptRow, 'customer' | 'consent'> | null> {
   const [row] = await sql<Pick<ReceiptRow, 'customer' | 'consent'>[]>`
     with of_order as materialized (
       select id, account_id, mode, customer, consent, false as freed
       from automation_events
-      where source_id = ${source_id} and once_key = any (${once_keys as string[]}::text[])
+      where source_id = ${source_id} and dedup_key = any (${dedup_keys as string[]}::text[])
       union all
       select id, account_id, mode, customer, consent, true
       from automation_events
-      where source_id = ${source_id} and freed_once_key = any (${once_keys as string[]}::text[])
+      where source_id = ${source_id} and freed_dedup_key = any (${dedup_keys as string[]}::text[])
     )
     select customer, consent from of_order
     where account_id = ${account_id} and mode = ${mode} and customer::text <> '{}' order by freed, id limit 1`

@@ -70,11 +70,11 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
   src: {
     needs: 'integrations:read',
-    get: async ({ integrations }, sql, caller, id) => named(await integrations.sources.get(sql, caller, id)),
+    get: async ({ automations }, sql, caller, id) => named(await automations.sources.get(sql, caller, id)),
   },
   aut: {
     needs: 'integrations:read',
-    get: async ({ integrations }, sql, caller, id) => named(await integrations.automations.get(sql, caller, id)),
+    get: async ({ automations }, sql, caller, id) => named(await automations.automations.get(sql, caller, id)),
   },
   run: {
     needs: 'integrations:read',

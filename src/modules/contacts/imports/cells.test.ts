@@ -166,9 +166,9 @@ test('common spellings of headers are understood', () => {
 })
 
 test('unknown and repeated columns are all named', () => {
-  const problemOf = (header: string[], chosen = {}) => {
+  const problemOf = (header: string[], mapping = {}) => {
     try {
-      readHeader(header, chosen)
+      readHeader(header, mapping)
     } catch (error) {
       return (error as Problem).details!.map((detail) => `${detail.param} ${detail.code}`)
     }

@@ -99,9 +99,9 @@ function columnOf(header: string): Column | undefined {
   )
 }
 
-export function chosenFailures(header: readonly string[], chosen: Readonly<Record<string, Column>>): Detail[] {
+export function mappingFailures(header: readonly string[], mapping: Readonly<Record<string, Column>>): Detail[] {
   const details: Detail[] = []
-  for (const [name, field] of Object.entries(chosen)) {
+  for (const [name, field] of Object.entries(mapping)) {
     const param = `columns[${JSON.stringify(name.slice(0, 80))}]`
     if (!header.some((text) => text.trim() === name.trim()))
       details.push({
@@ -122,9 +122,9 @@ export function chosenFailures(header: readonly string[], chosen: Readonly<Recor
 /** undefined where the name is unknown or its field already used. */
 export function understood(
   header: readonly string[],
-  chosen: Readonly<Record<string, Column>>,
+  mapping: Readonly<Record<string, Column>>,
 ): (Column | undefined)[] {
-  const byName = new Map(Object.entries(chosen).map(([name, field]) => [name.trim(), field]))
+  const byName = new Map(Object.entries(mapping).map(([name, field]) => [name.trim(), field]))
   const taken = new Set(byName.values())
   return header.map((text) => {
     const said = byName.get(text.trim())
@@ -136,9 +136,9 @@ export function understood(
 }
 
 /** The mapping overrides known spellings. Throws one Problem with all unknown and duplicate columns. */
-export function readHeader(header: readonly string[], chosen: Readonly<Record<string, Column>> = {}): Column[] {
-  const details = chosenFailures(header, chosen)
-  const byName = new Map(Object.entries(chosen).map(([name, field]) => [name.trim(), field]))
+export function readHeader(header: readonly string[], mapping: Readonly<Record<string, Column>> = {}): Column[] {
+  const details = mappingFailures(header, mapping)
+  const byName = new Map(Object.entries(mapping).map(([name, field]) => [name.trim(), field]))
   const seen = new Map<string, number>()
   const columns = header.map((text, at) => {
     const column = byName.has(text.trim()) ? byName.get(text.trim())! : columnOf(text)

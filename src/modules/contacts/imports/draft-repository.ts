@@ -33,7 +33,7 @@ export async function findStep(sql: Db, { account_id, mode }: Tenant, id: string
 
 /** undefined: unchanged. */
 export interface DraftChange {
-  readonly chosen: Readonly<Record<string, Column>> | undefined
+  readonly mapping: Readonly<Record<string, Column>> | undefined
   readonly default_country: string | null | undefined
   readonly consent_declared: boolean | undefined
   readonly request_id: string
@@ -47,11 +47,11 @@ export async function changeDraft(
   change: DraftChange,
   at: string,
 ): Promise<ContactImportRow | null> {
-  const { chosen, default_country, consent_declared, request_id } = change
-  const stale = chosen !== undefined || default_country !== undefined
+  const { mapping, default_country, consent_declared, request_id } = change
+  const stale = mapping !== undefined || default_country !== undefined
   const [row] = await sql<ContactImportRow[]>`
     update contact_imports set updated_at = ${at}
-      ${chosen === undefined ? sql`` : sql`, chosen = ${JSON.stringify(chosen)}::text::json`}
+      ${mapping === undefined ? sql`` : sql`, mapping = ${JSON.stringify(mapping)}::text::json`}
       ${default_country === undefined ? sql`` : sql`, default_country = ${default_country}`}
       ${consent_declared === undefined ? sql`` : sql`, consent_declared = ${consent_declared}`}
       ${consent_declared === true ? sql`, request_id = ${request_id}` : sql``}
@@ -81,7 +81,7 @@ export async function setChecked(
     set status = 'checked', columns = ${JSON.stringify(done.columns)}::text::json, created = ${done.created},
       updated = ${done.updated}, rejected = ${done.rejected}, updated_at = ${at}
     where account_id = ${account_id} and mode = ${mode} and id = ${id} and status in ('draft', 'checked')
-      and chosen::text = ${JSON.stringify(read.chosen)}
+      and mapping::text = ${JSON.stringify(read.mapping)}
       and default_country is not distinct from ${read.default_country}
     returning ${columns(sql)}`
   return row ?? null

@@ -7,7 +7,7 @@ import type { ImportChange, StepwiseImport } from '../../../api/resources/stepwi
 import { isoTime } from '../../../lib/clock.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { chosenFailures, readHeader } from './columns.ts'
+import { mappingFailures, readHeader } from './columns.ts'
 import * as drafts from './draft-repository.ts'
 import { DryRun } from './dry-run.ts'
 import { parseChunk, reportOf } from './chunk.ts'
@@ -77,13 +77,13 @@ async function changed(
 ): Promise<StepwiseImport> {
   const { columns, default_country, consent_declared } = change
   const before = await existing(sql, caller, id)
-  if (columns !== undefined) throwFailures(chosenFailures(before.header, columns))
+  if (columns !== undefined) throwFailures(mappingFailures(before.header, columns))
   const row = await drafts.changeDraft(
     sql,
     caller,
     id,
     {
-      chosen: columns,
+      mapping: columns,
       default_country: default_country === undefined ? undefined : readCountry(default_country ?? undefined),
       consent_declared,
       request_id: caller.request_id,
@@ -103,7 +103,7 @@ async function checked(
 ): Promise<StepwiseImport> {
   const read = await existing(sql, caller, id)
   if (read.status !== 'draft' && read.status !== 'checked') throw await wrongState(sql, caller, id)
-  const row = { ...read, columns: readHeader(read.header, read.chosen) }
+  const row = { ...read, columns: readHeader(read.header, read.mapping) }
   const requested = JSON.stringify([caller.account_id, caller.mode, id, row.columns, row.default_country])
   const check = running.get(requested) ?? dryRun(platform, row).finally(() => running.delete(requested))
   running.set(requested, check)

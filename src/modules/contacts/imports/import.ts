@@ -49,7 +49,7 @@ export function stepwiseObject(row: ContactImportRow): StepwiseImport {
   const status = row.status as StepStatus
   if (!isDraft(status))
     return { ...shown, status, columns: shown.columns.map((column) => ({ ...column, understood: true })) }
-  const fields = understood(row.header, row.chosen)
+  const fields = understood(row.header, row.mapping)
   const columns = row.header.map((name, at) => ({
     name,
     field: fields[at] ?? null,
@@ -70,7 +70,7 @@ export interface ContactImportRow {
   delimiter: string
   header: string[]
   columns: (string | null)[]
-  chosen: Record<string, string | null>
+  mapping: Record<string, string | null>
   bytes: number
   total: number
   created: number

@@ -10,7 +10,7 @@ import type { Chunk } from './splitter.ts'
 
 export const columns = (
   sql: Db,
-) => sql`account_id, mode, id, status, file_name, request_id, consent_declared, default_country, delimiter, header, columns, chosen, bytes, total, created,
+) => sql`account_id, mode, id, status, file_name, request_id, consent_declared, default_country, delimiter, header, columns, mapping, bytes, total, created,
   updated, rejected, warnings, error, created_at, updated_at, started_at, completed_at`
 
 /** Uploads and drafts are not visible in the API. */

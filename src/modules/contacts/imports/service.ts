@@ -59,7 +59,7 @@ async function startImport(
   const started = (row: ContactImportRow, digest: string): Reply => ({ status: 202, body: importObject(row), digest })
   const { row, digest } = await storeUpload(platform, sql, caller, request, given, {
     onHeader: (header, known) => {
-      columns = readHeader(header, readChosen(known.columns))
+      columns = readHeader(header, readMapping(known.columns))
     },
     async onComplete(id, file, options, digest) {
       requireConsent(options)
@@ -137,7 +137,7 @@ function requireConsent({ consent_declared }: UploadOptions): void {
   )
 }
 
-function readChosen(text: string | undefined): Record<string, Column> {
+function readMapping(text: string | undefined): Record<string, Column> {
   if (text === undefined) return {}
   let value: unknown
   try {
