@@ -1,6 +1,6 @@
 /** The entry point: runs the command line. */
 import { groups } from './cli/groups.ts'
-import { questions, tellerTo, writerTo } from './cli/terminal.ts'
+import { questions, errorWriterTo, writerTo } from './cli/terminal.ts'
 import { runCli } from './cli/program.ts'
 
 process.exitCode = await runCli(
@@ -9,7 +9,7 @@ process.exitCode = await runCli(
     env: process.env,
     out: writerTo(process.stdout),
     rewrites: process.stdout.isTTY,
-    err: tellerTo(process.stderr),
+    err: errorWriterTo(process.stderr),
     ...(process.stdin.isTTY && process.stderr.isTTY ? { ask: questions(process.stdin, process.stderr) } : {}),
   },
   groups,

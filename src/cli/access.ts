@@ -46,7 +46,7 @@ export async function accessOf(options: AccessOptions, env: Env): Promise<Access
   if (key !== undefined) return { key, base_url: await baseUrlOf(options, env) }
   const kept = await readLogin(loginFile(env))
   if (kept === undefined)
-    throw new UsageError('An API key is needed: run `posthorn login` once, set POSTHORN_API_KEY, or give --api-key.')
+    throw new UsageError('An API key is required. Run `posthorn login` once, set POSTHORN_API_KEY, or give --api-key.')
   const asked = options.baseUrl === undefined ? kept.base_url : withoutSlash(options.baseUrl)
   if (asked !== kept.base_url)
     throw new OperatorError(
@@ -59,7 +59,7 @@ export async function accessOf(options: AccessOptions, env: Env): Promise<Access
 export function keyOf(env: Env): string | undefined {
   const key = env['POSTHORN_API_KEY']?.trim() ?? ''
   if (key === '') return undefined
-  if (!isKey(key)) throw new UsageError('POSTHORN_API_KEY holds no API key: it must be a text such as svc_test_….')
+  if (!isKey(key)) throw new UsageError('POSTHORN_API_KEY is not an API key. Set it to a key such as svc_test_….')
   return key
 }
 
@@ -102,7 +102,7 @@ async function readLogin(file: string): Promise<Access | undefined> {
   } catch {
     // reported below
   }
-  throw new OperatorError(`${file} holds no login. Run \`posthorn login\` again.`)
+  throw new OperatorError(`${file} is damaged. Run \`posthorn login\` again.`)
 }
 
 /** Atomic, and readable by this user only. Rejects with an OperatorError. */
@@ -121,7 +121,7 @@ export async function writeLogin(file: string, access: Access): Promise<void> {
     await rename(draft, file)
   } catch (error) {
     throw new OperatorError(
-      `The API key cannot be kept in ${file}: ${(error as Error).message}. Set XDG_CONFIG_HOME to a folder that can be written.`,
+      `The API key cannot be stored in ${file}: ${(error as Error).message}. Set XDG_CONFIG_HOME to a writable folder.`,
     )
   }
 }

@@ -10,16 +10,16 @@ import { importRows } from '../platform/backup/import.ts'
 import { foundByHash, ownedBy } from '../platform/database/table-scope.ts'
 import { accountOf } from './arguments.ts'
 import { lineOf } from './backup.ts'
-import { bytesText, progressTeller } from './terminal.ts'
+import { bytesText, progressReporter } from './terminal.ts'
 import type { Cli } from './program.ts'
 
 export async function exportAccount(cli: Cli, command: Command, given: string, file: string): Promise<void> {
-  const teller = progressTeller(cli.terminal)
+  const reporter = progressReporter(cli.terminal)
   const { report, isActive } = await cli
     .withApp(async (app) => {
       const account_id = await accountOf(app, given)
       const { pool } = app.platform
-      const told = (progress: Parameters<typeof lineOf>[0]) => teller.tell(lineOf(progress))
+      const onProgress = (progress: Parameters<typeof lineOf>[0]) => reporter.report(lineOf(progress))
       const state = await app.services.accounts.stateOf(pool, account_id)
       const written = await writeBackup(
         {
@@ -28,20 +28,20 @@ export async function exportAccount(cli: Cli, command: Command, given: string, f
           version: posthorn.version,
           account_id,
           rowsOf: async (sql) => rowsOfAccount(app, sql, account_id),
-          told,
+          onProgress,
         },
         file,
       )
       return { report: written, isActive: state?.suspended === false }
     })
-    .finally(() => teller.end())
+    .finally(() => reporter.end())
   if (isActive)
     cli.terminal.err(
-      'The account goes on here. Suspend one of the two before the other starts, or what waits is sent by both.\n',
+      'The account is still active here. Suspend one of the two before the other starts; otherwise both send the queued messages.\n',
     )
   cli.print(command, {
     json: { object: 'account_export', ...report },
-    text: `${report.file}: ${report.rows.toLocaleString('en')} rows, ${bytesText(report.bytes)}. Bring it in with \`posthorn accounts import\` where the secret key is the same.`,
+    text: `${report.file}: ${report.rows.toLocaleString('en')} rows, ${bytesText(report.bytes)}. Import it with \`posthorn accounts import\` into an installation with the same secret key.`,
   })
 }
 
@@ -59,7 +59,7 @@ async function rowsOfAccount(
 }
 
 export async function importAccount(cli: Cli, command: Command, file: string): Promise<void> {
-  const teller = progressTeller(cli.terminal)
+  const reporter = progressReporter(cli.terminal)
   const report = await cli
     .withApp(async (app) => {
       const { pool } = app.platform
@@ -70,18 +70,18 @@ export async function importAccount(cli: Cli, command: Command, file: string): P
           hashed: foundByHash(tables),
           isOwned: (table, account_id) => ownedBy(tables, table, account_id) !== undefined,
           isThere: async (sql, account_id) => (await app.services.accounts.stateOf(sql, account_id)) !== null,
-          checking: (bytes, of) => teller.tell(`checking  ${bytesText(bytes)} of ${bytesText(of)}`),
-          told: (progress) => teller.tell(lineOf(progress)),
+          onChecked: (bytes, of) => reporter.report(`checking  ${bytesText(bytes)} of ${bytesText(of)}`),
+          onProgress: (progress) => reporter.report(lineOf(progress)),
         },
         file,
       )
     })
-    .finally(() => teller.end())
+    .finally(() => reporter.end())
   cli.print(command, {
     json: { object: 'account_import', ...report },
     text: [
-      `${report.account_id} is here, with ${report.rows.toLocaleString('en')} rows of ${printable(report.created_at)}.`,
-      'Its API keys work as before. The people who worked in it are not brought along: make its first owner with `posthorn users create --account … --role owner`.',
+      `${report.account_id} was imported with ${report.rows.toLocaleString('en')} rows of ${printable(report.created_at)}.`,
+      'Its API keys work as before. Users are not included: create its first owner with `posthorn users create --account … --role owner`.',
       'Run `posthorn doctor`.',
     ].join('\n'),
   })

@@ -48,11 +48,31 @@ export const registerAccounts: Register = (program, cli) => {
         json: rows,
         text:
           rows.length === 0
-            ? 'There is no account yet: make one with `posthorn accounts create --name N`.'
+            ? 'There are no accounts. Create one with `posthorn accounts create --name N`.'
             : rows.map(line).join('\n'),
       })
     })
 
+  registerSuspension(accounts, cli)
+
+  accounts
+    .command('update')
+    .description('change an account')
+    .argument('<account>', 'its id')
+    .option('--name <name>', 'its name')
+    .option('--timezone <zone>', 'an IANA time zone name, such as Europe/Berlin')
+    .option('--low-balance-micros <amount>', 'wallet balance below which balance.low is emitted', wholeNumber)
+    .option('--owner-email <address>', 'address for notices to the owner')
+    .option(...countryOption)
+    .action(async (id: string, options: UpdateOptions, command: Command) => {
+      const account = await cli.withApp((app) => updateAccount(app, id, options))
+      cli.print(command, { json: account, text: line(account) })
+    })
+
+  registerTransfer(accounts, cli)
+}
+
+function registerSuspension(accounts: Command, cli: Cli): void {
   for (const [name, verb] of [
     ['suspend', 'suspend an account: all its keys are refused'],
     ['reinstate', 'reinstate a suspended account'],
@@ -72,25 +92,9 @@ export const registerAccounts: Register = (program, cli) => {
         cli.print(command, { json: account, text: line(account) })
       })
   }
-
-  accounts
-    .command('update')
-    .description('change an account')
-    .argument('<account>', 'its id')
-    .option('--name <name>', 'its name')
-    .option('--timezone <zone>', 'an IANA time zone name, such as Europe/Berlin')
-    .option('--low-balance-micros <amount>', 'wallet balance below which balance.low is emitted', wholeNumber)
-    .option('--owner-email <address>', 'address for notices to the owner')
-    .option(...countryOption)
-    .action(async (id: string, options: UpdateOptions, command: Command) => {
-      const account = await cli.withApp((app) => updateAccount(app, id, options))
-      cli.print(command, { json: account, text: line(account) })
-    })
-
-  registerMoving(accounts, cli)
 }
 
-function registerMoving(accounts: Command, cli: Cli): void {
+function registerTransfer(accounts: Command, cli: Cli): void {
   accounts
     .command('export')
     .description('write one account to a file, for another installation with the same secret key')

@@ -35,7 +35,7 @@ export const words = (text: string): string[] =>
 /** At least one: an empty list comes from an unset variable and would mean the opposite. */
 export function someWords(text: string): string[] {
   const found = [...new Set(words(text))]
-  if (found.length === 0) throw new InvalidArgumentError('It must name at least one; leave the option out otherwise.')
+  if (found.length === 0) throw new InvalidArgumentError('It must not be empty. Omit the option instead.')
   return found
 }
 
@@ -73,8 +73,8 @@ export async function accountOf(app: App, account: string | undefined): Promise<
     )
   throw new OperatorError(
     all.length === 0
-      ? 'There is no account yet: make one with `posthorn accounts create --name N`.'
-      : 'There is more than one account: say which with --account. `posthorn accounts list` shows them.',
+      ? 'There are no accounts. Create one with `posthorn accounts create --name N`.'
+      : 'There are several accounts. Choose one of `posthorn accounts list` with --account.',
   )
 }
 

@@ -6,7 +6,7 @@ import type { Progress } from '../platform/backup/backup.ts'
 import type { Manifest } from '../platform/backup/format.ts'
 import { isBackedUp } from '../platform/database/table-scope.ts'
 import { OperatorError } from '../lib/operator-error.ts'
-import { bytesText, progressTeller } from './terminal.ts'
+import { bytesText, progressReporter } from './terminal.ts'
 import type { Cli, Register } from './program.ts'
 
 export const registerBackup: Register = (program, cli) => {
@@ -27,7 +27,7 @@ async function backup(cli: Cli, command: Command, file: string): Promise<void> {
   const { withDatabase } = await import('./connection.ts')
   const { writeBackup, rowsText } = await import('../platform/backup/backup.ts')
   const { tables } = await import('../app.ts')
-  const teller = progressTeller(cli.terminal)
+  const reporter = progressReporter(cli.terminal)
   const report = await withDatabase(cli.terminal.env, async (pool) =>
     writeBackup(
       {
@@ -36,17 +36,17 @@ async function backup(cli: Cli, command: Command, file: string): Promise<void> {
         version: posthorn.version,
         account_id: null,
         rowsOf: async () => (table) => (isBackedUp(tables, table.name) ? rowsText(table) : undefined),
-        told: (progress) => teller.tell(lineOf(progress)),
+        onProgress: (progress) => reporter.report(lineOf(progress)),
       },
       file,
     ),
-  ).finally(() => teller.end())
+  ).finally(() => reporter.end())
   cli.print(command, {
     json: { object: 'backup', ...report },
     text: [
       `${report.file}: ${report.rows.toLocaleString('en')} rows, ${bytesText(report.bytes)}.`,
-      'It does not hold the secret key: keep POSTHORN_SECRET_KEY, or the secret.key of the data folder, beside it. Without the key nothing in it opens.',
-      'Files that came in (the media folder, or the bucket) are not in it either.',
+      'Store the secret key too (POSTHORN_SECRET_KEY, or secret.key in the data folder): without it the backup cannot be restored.',
+      'Media files (the media folder, or the bucket) are not included.',
     ].join('\n'),
   })
 }
@@ -57,14 +57,14 @@ async function restore(cli: Cli, command: Command, file: string): Promise<void> 
   const { restoreBackup } = await import('../platform/backup/restore.ts')
   const { tables } = await import('../app.ts')
   const keys = await secretKeysThere(readConfig(cli.terminal.env))
-  const teller = progressTeller(cli.terminal)
+  const reporter = progressReporter(cli.terminal)
   const accepts = ({ account_id }: Manifest) => {
     if (account_id !== null)
       throw new OperatorError(
-        `${file} holds the account ${account_id} alone: bring it in with \`posthorn accounts import ${file}\`.`,
+        `${file} contains only the account ${account_id}. Import it with \`posthorn accounts import ${file}\`.`,
       )
   }
-  const checking = (bytes: number, of: number) => teller.tell(`checking  ${bytesText(bytes)} of ${bytesText(of)}`)
+  const onChecked = (bytes: number, of: number) => reporter.report(`checking  ${bytesText(bytes)} of ${bytesText(of)}`)
   const report = await withDatabase(cli.terminal.env, async (pool) =>
     restoreBackup(
       {
@@ -73,25 +73,25 @@ async function restore(cli: Cli, command: Command, file: string): Promise<void> 
         keys,
         isCarried: (table) => isBackedUp(tables, table),
         accepts,
-        checking,
-        told: (progress) => teller.tell(lineOf(progress)),
+        onChecked,
+        onProgress: (progress) => reporter.report(lineOf(progress)),
       },
       file,
     ),
-  ).finally(() => teller.end())
+  ).finally(() => reporter.end())
   // every unsent message has a job
   const waiting = report.tables['dispatch_jobs'] ?? 0
   cli.print(command, {
     json: { object: 'restore', ...report, waiting },
     text: [
-      `${report.rows.toLocaleString('en')} rows of ${report.created_at} (version ${report.program}) are back.`,
+      `${report.rows.toLocaleString('en')} rows of ${report.created_at} (version ${report.program}) were restored.`,
       ...(report.applied.length === 0
         ? []
-        : [`Brought to the schema of this version by ${report.applied.join(', ')}.`]),
+        : [`The schema was migrated by ${report.applied.join(', ')}.`]),
       ...(waiting === 0
         ? []
         : [
-            `${waiting.toLocaleString('en')} messages waited to be sent when it was made, and go out when the service starts. Where the old service went on after that, it has sent them: cancel them first.`,
+            `${waiting.toLocaleString('en')} messages were queued at the time of the backup, and are sent when the service starts. If the old service continued to run, it has sent them: cancel them first.`,
           ]),
       'Run `posthorn doctor`, then start the service.',
     ].join('\n'),
@@ -99,4 +99,4 @@ async function restore(cli: Cli, command: Command, file: string): Promise<void> 
 }
 
 export const lineOf = ({ table, rows, bytes }: Progress): string =>
-  `${table}  ${rows.toLocaleString('en')} rows  ${bytesText(bytes)} in all`
+  `${table}  ${rows.toLocaleString('en')} rows  ${bytesText(bytes)} in total`

@@ -42,7 +42,7 @@ export const registerWallet: Register = (program, cli) => {
       )
       cli.print(command, {
         json: { account_id: options.account, ...balance },
-        text: `${dollars(options.amountMicros)} put in: now ${balanceText(balance)}.`,
+        text: `${dollars(options.amountMicros)} credited. New balance: ${balanceText(balance)}.`,
       })
     })
 
@@ -135,7 +135,7 @@ interface SetOptions {
 }
 
 const priceText = (price: SetPrice): string =>
-  `${price.channel_type.padEnd(10)}  ${dollars(price.amount_micros)} a message, ${price.account_id ?? 'every account without a price of its own'}`
+  `${price.channel_type.padEnd(10)}  ${dollars(price.amount_micros)} a message, ${price.account_id ?? 'default'}`
 const priceObject = (price: SetPrice) => ({ object: 'price', ...price, unit: 'message', currency: 'USD' })
 
 export const registerPrices: Register = (program, cli) => {

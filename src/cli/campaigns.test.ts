@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Campaign } from '../api/resources/campaign.ts'
-import { durationText, progressLine, type Look } from './campaigns.ts'
+import { durationText, progressLine, type Sample } from './campaigns.ts'
 
 const counters = {
   total: 1000,
@@ -20,7 +20,7 @@ const look = (
   sent: number,
   status: Campaign['status'] = 'sending',
   change: Partial<Campaign> = {},
-): Look => ({
+): Sample => ({
   at,
   campaign: {
     status,

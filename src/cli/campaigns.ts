@@ -17,10 +17,10 @@ interface ListOptions {
 
 const modes: readonly Mode[] = ['live', 'test']
 const finished: readonly Campaign['status'][] = ['completed', 'cancelled', 'failed']
-const lookEveryMs = 1000
+const sampleEveryMs = 1000
 /** Without a terminal, the interval between lines of the same status. */
-const tellEveryMs = 10_000
-const looksKept = 30
+const lineEveryMs = 10_000
+const samplesMax = 30
 
 export const registerCampaigns: Register = (program, cli) => {
   const campaigns = program.command('campaigns').description('list campaigns and watch one run')
@@ -37,7 +37,7 @@ export const registerCampaigns: Register = (program, cli) => {
       const rows = await cli.withApp((app) => listAll(app, options))
       cli.print(command, {
         json: rows,
-        text: rows.length === 0 ? 'There is no such campaign.' : rows.map(line).join('\n'),
+        text: rows.length === 0 ? 'No campaigns match.' : rows.map(line).join('\n'),
       })
     })
 
@@ -111,8 +111,8 @@ async function watch(cli: Cli, id: string, account: string | undefined, command:
   const ended = await cli.withApp(async (app) => {
     const { tenant, campaign } = await find(app, account, id)
     if (campaign.status === 'draft')
-      throw new OperatorError(`The campaign ${id} is a draft: launch it with POST /v1/campaigns/${id}/launch.`)
-    return await follow(app, tenant, campaign, json ? null : tellerOf(cli.terminal))
+      throw new OperatorError(`The campaign ${id} is a draft. Launch it with POST /v1/campaigns/${id}/launch.`)
+    return await follow(app, tenant, campaign, json ? null : progressPrinter(cli.terminal))
   })
   if (json) cli.print(command, { json: ended, text: '' })
   if (ended.status === 'failed') cli.exit(1)
@@ -122,36 +122,36 @@ async function follow(
   { platform, services }: App,
   tenant: Tenant,
   first: Campaign,
-  tell: ((looks: readonly Look[], isLast: boolean) => void) | null,
+  print: ((samples: readonly Sample[], isLast: boolean) => void) | null,
 ): Promise<Campaign> {
   const { clock, pool } = platform
-  const looks: Look[] = [{ at: clock.elapsed(), campaign: first }]
+  const samples: Sample[] = [{ at: clock.elapsed(), campaign: first }]
   for (;;) {
-    const { campaign } = looks.at(-1)!
+    const { campaign } = samples.at(-1)!
     const isLast = finished.includes(campaign.status)
-    tell?.(looks, isLast)
+    print?.(samples, isLast)
     if (isLast) return campaign
-    await clock.sleep(lookEveryMs)
-    looks.push({ at: clock.elapsed(), campaign: await services.campaigns.get(pool, tenant, first.id) })
-    if (looks.length > looksKept) looks.shift()
+    await clock.sleep(sampleEveryMs)
+    samples.push({ at: clock.elapsed(), campaign: await services.campaigns.get(pool, tenant, first.id) })
+    if (samples.length > samplesMax) samples.shift()
   }
 }
 
 /** A terminal overwrites one line; elsewhere every line stays. */
-function tellerOf({ out, rewrites }: Terminal): (looks: readonly Look[], isLast: boolean) => void {
-  let told: Look | undefined
-  if (rewrites === true) return (looks, isLast) => out(`\r\u001b[K${progressLine(looks)}${isLast ? '\n' : ''}`)
-  return (looks, isLast) => {
-    const look = looks.at(-1)!
+function progressPrinter({ out, rewrites }: Terminal): (samples: readonly Sample[], isLast: boolean) => void {
+  let printed: Sample | undefined
+  if (rewrites === true) return (samples, isLast) => out(`\r\u001b[K${progressLine(samples)}${isLast ? '\n' : ''}`)
+  return (samples, isLast) => {
+    const sample = samples.at(-1)!
     if (
       !isLast &&
-      told !== undefined &&
-      statusOf(told.campaign) === statusOf(look.campaign) &&
-      look.at < told.at + tellEveryMs
+      printed !== undefined &&
+      statusOf(printed.campaign) === statusOf(sample.campaign) &&
+      sample.at < printed.at + lineEveryMs
     )
       return
-    told = look
-    out(`${progressLine(looks)}\n`)
+    printed = sample
+    out(`${progressLine(samples)}\n`)
   }
 }
 
@@ -177,14 +177,14 @@ function shownText(campaign: Campaign): string {
 const estimateText = ({ estimated_wallet_micros: wallet, estimated_credits: credits }: Campaign['cost']): string =>
   wallet === null || credits === null ? '' : `; estimated ${dollars(wallet)} and ${credits} credits`
 
-export interface Look {
+export interface Sample {
   /** Milliseconds. */
   readonly at: number
   readonly campaign: Campaign
 }
 
 /** Long enough for a steady rate, short enough to follow a pause. */
-const rateOverMs = 10_000
+const rateWindowMs = 10_000
 const barWidth = 24
 
 const doneOf = ({ counters: { total, queued } }: Campaign): number => total - queued
@@ -193,22 +193,22 @@ const doneOf = ({ counters: { total, queued } }: Campaign): number => total - qu
 const percentOf = (campaign: Campaign): number =>
   campaign.counters.total === 0 ? 0 : Math.floor((100 * doneOf(campaign)) / campaign.counters.total)
 
-/** Recipients per second over the last looks; null if unknown. */
-function measuredRate(looks: readonly Look[]): number | null {
-  const last = looks.at(-1)
-  const first = looks.find(
-    ({ at, campaign }) => last !== undefined && at >= last.at - rateOverMs && campaign.counters.total > 0,
+/** Recipients per second over the last samples; null if unknown. */
+function measuredRate(samples: readonly Sample[]): number | null {
+  const last = samples.at(-1)
+  const first = samples.find(
+    ({ at, campaign }) => last !== undefined && at >= last.at - rateWindowMs && campaign.counters.total > 0,
   )
   if (last === undefined || first === undefined || last.at - first.at < 1000) return null
   return (1000 * (doneOf(last.campaign) - doneOf(first.campaign))) / (last.at - first.at)
 }
 
 /** `[######......] 52 %  520/1000  sending  19.8/s  24 s left  3 failed, 12 skipped`. */
-export function progressLine(looks: readonly Look[]): string {
-  const { campaign } = looks.at(-1)!
+export function progressLine(samples: readonly Sample[]): string {
+  const { campaign } = samples.at(-1)!
   const { total, queued, failed, skipped, cancelled } = campaign.counters
   const full = total === 0 ? 0 : Math.floor((barWidth * doneOf(campaign)) / total)
-  const rate = campaign.status === 'sending' ? measuredRate(looks) : null
+  const rate = campaign.status === 'sending' ? measuredRate(samples) : null
   const asides = [
     failed > 0 ? `${failed} failed` : '',
     skipped > 0 ? `${skipped} skipped` : '',

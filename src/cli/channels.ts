@@ -55,7 +55,7 @@ export const registerChannels: Register = (program, cli) => {
         json: rows.map((row) => ({ ...row, throttled: pauseObject(paused.get(row.id)) })),
         text:
           rows.length === 0
-            ? 'The account has no channel: connect one with `posthorn channels connect`.'
+            ? 'The account has no channels. Connect one with `posthorn channels connect`.'
             : lines.join('\n'),
       })
     })
@@ -102,7 +102,7 @@ async function connect(cli: Cli, options: ConnectOptions, command: Command): Pro
 function everyFailure(error: unknown): never {
   if (error instanceof Problem && (error.details?.length ?? 0) > 1)
     throw new OperatorError(
-      ['The channel cannot be connected like this:', ...error.details!.map(({ message }) => `  ${message}`)].join('\n'),
+      ['The channel cannot be connected. Correct these fields:', ...error.details!.map(({ message }) => `  ${message}`)].join('\n'),
     )
   throw error
 }
@@ -148,8 +148,8 @@ function connectedText(channel: ConnectedChannel, guide: string | null, hasSessi
       : [`  verify_token  ${verify_token}`, '', 'Store the verify_token now: it is not shown again.']),
     '',
     hasSession
-      ? 'Next: run `posthorn serve`, if it does not run yet. It keeps a session with the provider, over which all comes back; nothing has to be set there.'
-      : `Next: have the provider call webhook_url, unless it was told so already${guide === null ? '.' : `; ${guide} says where.`}`,
+      ? 'Next: run `posthorn serve`, if it is not running yet. It opens a session with the provider, and nothing has to be configured there.'
+      : `Next: enter webhook_url at the provider, unless that is done already${guide === null ? '.' : ` (${guide}).`}`,
     `Send:  POST /v1/messages {"channel": "${channel.id}", "to": "…", "type": "text", "text": {"body": "Hello"}}`,
   ].join('\n')
 }
@@ -239,7 +239,7 @@ async function readCreation(path: string): Promise<Fields> {
     throw new OperatorError(`${path} cannot be read: ${error.code ?? error.message}.`)
   })
   const refused = new OperatorError(
-    `${path} holds no JSON object. It is to hold the credentials, such as {"token": "…"}; \`posthorn channels providers\` lists them.`,
+    `${path} does not contain a JSON object. It must contain the credentials that \`posthorn channels providers\` lists, such as {"token": "…"}.`,
   )
   let parsed: unknown
   try {
@@ -265,12 +265,12 @@ async function providerOf(
   ask: Terminal['ask'],
 ): Promise<Provider> {
   const names = offered.map((provider) => provider.name).join(', ')
-  if (offered.length === 0) throw new OperatorError('This version connects no provider.')
+  if (offered.length === 0) throw new OperatorError('This version has no providers.')
   const chosen = name ?? (await ask?.({ text: `Provider (${names}): `, hidden: false }))?.trim()
-  if (chosen === undefined) throw new UsageError(`Say which provider: --provider ${names}.`)
+  if (chosen === undefined) throw new UsageError(`The provider is missing. Add --provider with one of ${names}.`)
   const provider = offered.find((one) => one.name === chosen)
   if (provider === undefined)
-    throw new UsageError(`There is no provider ${JSON.stringify(chosen.slice(0, 40))}. Use one of ${names}.`)
+    throw new UsageError(`Unknown provider ${JSON.stringify(chosen.slice(0, 40))}. Use one of ${names}.`)
   return provider
 }
 
@@ -279,7 +279,7 @@ async function typeOf(type: string | undefined, provider: Provider, ask: Termina
   if (provider.types.length === 1) return provider.types[0]!
   const chosen = (await ask?.({ text: `Kind of channel (${provider.types.join(', ')}): `, hidden: false }))?.trim()
   if (chosen === undefined || chosen === '')
-    throw new UsageError(`Say which kind of channel: --type ${provider.types.join('|')}.`)
+    throw new UsageError(`The channel type is missing. Add --type ${provider.types.join('|')}.`)
   return chosen
 }
 
@@ -287,13 +287,13 @@ async function identifierOf({ identifier, title }: Provider, ask: Terminal['ask'
   const text =
     identifier === 'given'
       ? 'Sender (the number or name that recipients see): '
-      : `Sender (leave it empty: ${title} tells it): `
+      : `Sender (leave empty: ${title} reports it): `
   return (await ask?.({ text, hidden: false }))?.trim()
 }
 
 async function askedCredentials(provider: Provider, ask: Terminal['ask']): Promise<Fields> {
   if (ask === undefined)
-    throw new UsageError('Give the credentials: --file credentials.json. Without it they are asked for on a terminal.')
+    throw new UsageError('The credentials are missing. Add --file credentials.json, or run the command on a terminal.')
   const required = new Set(provider.credentials.required)
   const credentials: Fields = {}
   for (const [name, schema] of Object.entries(provider.credentials.properties)) {

@@ -16,7 +16,7 @@ export const registerDatabase: Register = (program, cli) => {
         json: report,
         text:
           report.applied.length === 0
-            ? `The database is at ${report.version}: nothing to do.`
+            ? `The database is up to date at version ${report.version}.`
             : `Applied ${report.applied.join(', ')}.`,
       })
     })
@@ -52,7 +52,7 @@ export const registerDatabase: Register = (program, cli) => {
 
 async function proofs(cli: Cli): Promise<Finding[]> {
   return await cli.examine(examine, (missing) => [
-    { name: 'database', breaches: missing.map((name) => `${name} is not applied: run \`posthorn migrate\`.`) },
+    { name: 'database', breaches: missing.map((name) => `${name} has not been applied. Run \`posthorn migrate\`.`) },
   ])
 }
 
@@ -78,7 +78,7 @@ async function examine(app: App): Promise<Finding[]> {
     await sql`set transaction isolation level repeatable read read only`
     await sql`set local statement_timeout = 0`
     await sql`set local idle_in_transaction_session_timeout = 0`
-    findings.push({ name: 'clock', breaches: await app.platform.retention_clock.doubts(sql) })
+    findings.push({ name: 'clock', breaches: await app.platform.retention_clock.warnings(sql) })
     for (const invariant of app.invariants)
       findings.push({ name: invariant.name, breaches: await invariant.breaches(sql) })
   })

@@ -34,9 +34,9 @@ export const registerEvents: Register = (program, cli) => {
     'events tail --events message.delivered --count 1 --json',
   ])
     .option('--events <types>', 'comma-separated event types or prefixes such as message.*; default: all', words)
-    .option('--starting-after <event>', 'begin behind the event with this id; default: with what happens next')
-    .option('--count <count>', 'end after so many events', positiveNumber)
-    .option('--full', 'each event whole, as one line of JSON')
+    .option('--starting-after <event>', 'start after the event with this id; default: with the next event')
+    .option('--count <count>', 'stop after this many events', positiveNumber)
+    .option('--full', 'print each event as one line of JSON')
     .action(async (options: TailOptions, command: Command) => {
       const types = eventList(options.events, command)
       const { env, out, err } = cli.terminal
@@ -48,7 +48,7 @@ export const registerEvents: Register = (program, cli) => {
       }
       const shown = await untilStopped((signal) =>
         tail(
-          { ...access, clock: systemClock(), tell: (line) => err(`${printable(line)}\n`), signal },
+          { ...access, clock: systemClock(), print: (line) => err(`${printable(line)}\n`), signal },
           { types, after: options.startingAfter, count: options.count, show },
         ),
       )
@@ -65,14 +65,14 @@ interface Tail {
 
 /** Resolves to the number of events shown. */
 async function tail(options: FeedOptions, { types, after, count, show }: Tail): Promise<number> {
-  const { clock, signal, tell } = options
+  const { clock, signal, print } = options
   let cursor = after ?? (await newestEvent(options))
   let shown = 0
   while (!signal.aborted && cursor !== null) {
     const events = await eventsAfter(options, cursor)
     if (events === 'unknown_cursor') {
-      if (cursor === after) throw new OperatorError(`There is no event ${JSON.stringify(after)} to begin behind.`)
-      tell(beginsAnew)
+      if (cursor === after) throw new OperatorError(`No event has the id ${JSON.stringify(after)}. Choose another --starting-after.`)
+      print(unknownCursorText)
       cursor = await newestEvent(options)
       continue
     }
@@ -91,7 +91,7 @@ export interface FeedOptions {
   readonly base_url: string
   readonly key: string
   readonly clock: Clock
-  readonly tell: (line: string) => void
+  readonly print: (line: string) => void
   readonly signal: AbortSignal
 }
 
@@ -107,7 +107,7 @@ export async function eventsAfter(
   options: FeedOptions,
   cursor: string,
 ): Promise<readonly Event[] | 'unknown_cursor' | undefined> {
-  return await ask(
+  return await fetchEvents(
     options,
     `/v1/events?order=asc&limit=${pageSize}${cursor === '' ? '' : `&starting_after=${encodeURIComponent(cursor)}`}`,
   )
@@ -115,12 +115,12 @@ export async function eventsAfter(
 
 /** Empty if there is no event; null when the signal aborted. */
 export async function newestEvent(options: FeedOptions): Promise<string | null> {
-  const events = await ask(options, '/v1/events?limit=1')
+  const events = await fetchEvents(options, '/v1/events?limit=1')
   return events === undefined || events === 'unknown_cursor' ? null : (events[0]?.id ?? '')
 }
 
-export const beginsAnew =
-  'The service no longer knows the place in the feed, as after a reset of its database: beginning with what happens next.'
+export const unknownCursorText =
+  'The service does not know the last event any more, possibly because its database was reset. Continuing with the next event.'
 
 /** No types at all match every event. */
 export const isWanted = (type: string, events: readonly string[]): boolean =>
@@ -130,8 +130,8 @@ export const isWanted = (type: string, events: readonly string[]): boolean =>
   )
 
 /** Retries until the service answers; undefined when the signal aborted. */
-async function ask(options: FeedOptions, path: string): Promise<readonly Event[] | 'unknown_cursor' | undefined> {
-  const { clock, signal, tell } = options
+async function fetchEvents(options: FeedOptions, path: string): Promise<readonly Event[] | 'unknown_cursor' | undefined> {
+  const { clock, signal, print } = options
   for (let wait = backoffMs.first; !signal.aborted; wait = Math.min(wait * 2, backoffMs.max)) {
     const answer = await get(options, path)
     // the request was aborted
@@ -144,8 +144,8 @@ async function ask(options: FeedOptions, path: string): Promise<readonly Event[]
         `The service refuses to show its events (${answer.status}): ${error?.message ?? 'no reason given'}`,
       )
     if (answer.status !== 429)
-      tell(
-        `The service at ${options.base_url} ${answer.status === 0 ? 'cannot be reached' : `answered ${answer.status}`}. Again in ${wait / 1000} s.`,
+      print(
+        `The service at ${options.base_url} ${answer.status === 0 ? 'cannot be reached' : `answered ${answer.status}`}. Retrying in ${wait / 1000} s.`,
       )
     await clock.sleep(answer.status === 429 ? 1_000 : wait, signal)
   }

@@ -41,7 +41,7 @@ function scopeList(text: string): Scope[] {
   return named.map((word) => {
     const scope = allScopes.find((known) => known === word)
     if (scope === undefined)
-      throw new InvalidArgumentError(`There is no scope ${word}. Known: all, ${allScopes.join(', ')}.`)
+      throw new InvalidArgumentError(`Unknown scope ${word}. Use all, ${allScopes.join(', ')}.`)
     return scope
   })
 }

@@ -45,7 +45,7 @@ async function start(t: TestContext, answer: Answer) {
       folder,
       clock: hasty,
       poster,
-      tell: (line) => lines.push(line),
+      print: (line) => lines.push(line),
       signal: end.signal,
       ...more,
     })

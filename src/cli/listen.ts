@@ -16,7 +16,7 @@ import { eventHeaders, signingKey, type SigningKey } from '../lib/event-headers.
 import type { HttpPoster } from '../lib/http-poster.ts'
 import { makeFolder } from '../lib/system.ts'
 import { OperatorError } from '../lib/operator-error.ts'
-import { backoffMs, beginsAnew, eventsAfter, idleMs, isWanted, newestEvent, type FeedOptions } from './events.ts'
+import { backoffMs, unknownCursorText, eventsAfter, idleMs, isWanted, newestEvent, type FeedOptions } from './events.ts'
 
 interface ListenOptions {
   key?: string
@@ -31,7 +31,7 @@ export const registerListen: Register = (program, cli) => {
     .description('follow the event feed and post each event, signed, to a local address')
     .option(
       '--key <key>',
-      'an API key with the scope events:read; default: POSTHORN_API_KEY, else the one that `posthorn login` keeps',
+      'an API key with the scope events:read; default: POSTHORN_API_KEY, else the one stored by `posthorn login`',
       apiKey,
     )
     .requiredOption('--forward-to <url>', 'where to post: http://localhost:3000/webhooks', httpUrl)
@@ -65,7 +65,7 @@ export const registerListen: Register = (program, cli) => {
             clock,
             poster,
             // with --json standard output is one JSON value
-            tell: (line) => (json ? err : out)(`${printable(line)}\n`),
+            print: (line) => (json ? err : out)(`${printable(line)}\n`),
             signal,
           })
           cli.print(command, {
@@ -110,19 +110,19 @@ export async function makeListener(options: ListenerOptions): Promise<Listener> 
     `${hash('sha256', [options.key, options.base_url, options.forward_to].join('\n'), 'hex').slice(0, 24)}.json`,
   )
   await makeFolder(options.folder).catch((error: Error) => {
-    throw notKept(options.folder, error)
+    throw stateError(options.folder, error)
   })
   const state = (await readState(file)) ?? { secret: `whsec_${randomBytes(32).toString('base64')}`, cursor: null }
   state.cursor ??= await newestEvent(options)
   await writeState(file, state).catch((error: Error) => {
-    throw notKept(options.folder, error)
+    throw stateError(options.folder, error)
   })
   return { secret: state.secret, follow: () => follow(options, file, state) }
 }
 
-const notKept = (folder: string, error: Error): OperatorError =>
+const stateError = (folder: string, error: Error): OperatorError =>
   new OperatorError(
-    `The place in the feed cannot be kept in ${folder}: ${error.message}. Set POSTHORN_DATA_DIR to a folder that can be written.`,
+    `The listener cannot store its state in ${folder}: ${error.message}. Set POSTHORN_DATA_DIR to a writable folder.`,
   )
 
 async function follow(options: ListenerOptions, file: string, state: State): Promise<void> {
@@ -131,31 +131,31 @@ async function follow(options: ListenerOptions, file: string, state: State): Pro
   while (!signal.aborted && state.cursor !== null) {
     const events = await eventsAfter(options, state.cursor)
     if (events === 'unknown_cursor') {
-      options.tell(beginsAnew)
+      options.print(unknownCursorText)
       state.cursor = await newestEvent(options)
       await writeState(file, state)
       continue
     }
-    let passedOver = false
+    let skipped = false
     for (const event of events ?? []) {
       if (!isWanted(event.type, options.events)) {
         state.cursor = event.id
-        passedOver = true
+        skipped = true
         continue
       }
       if (!(await forward(options, key, event))) return
       state.cursor = event.id
-      passedOver = false
+      skipped = false
       await writeState(file, state)
     }
-    if (passedOver) await writeState(file, state)
+    if (skipped) await writeState(file, state)
     if ((events?.length ?? 0) === 0) await clock.sleep(idleMs, signal)
   }
 }
 
 /** Retries until acknowledged. False when the listener was stopped. */
 async function forward(options: ListenerOptions, key: SigningKey, event: Event): Promise<boolean> {
-  const { clock, signal, poster, forward_to, tell } = options
+  const { clock, signal, poster, forward_to, print } = options
   const body = Buffer.from(JSON.stringify(event))
   for (let wait = backoffMs.first; ; wait = Math.min(wait * 2, backoffMs.max)) {
     if (signal.aborted) return false
@@ -163,10 +163,10 @@ async function forward(options: ListenerOptions, key: SigningKey, event: Event):
     // finish an exchange that has begun, so that an acknowledged event is not posted again
     const outcome = await poster.post({ url: forward_to, headers, body, timeout_ms: timeoutMs })
     if (outcome.error === null) {
-      tell(`${event.type} ${event.id} → ${outcome.status}`)
+      print(`${event.type} ${event.id} → ${outcome.status}`)
       return true
     }
-    tell(`${event.type} ${event.id} → ${outcome.error.code}: ${outcome.error.message} Again in ${wait / 1000} s.`)
+    print(`${event.type} ${event.id} → ${outcome.error.code}: ${outcome.error.message} Retrying in ${wait / 1000} s.`)
     await clock.sleep(wait, signal)
   }
 }
@@ -183,13 +183,13 @@ async function readState(file: string): Promise<State | null> {
 
 /** Atomic and durable: an acknowledged event is never posted again. */
 async function writeState(file: string, state: State): Promise<void> {
-  const draft = `${file}.new`
-  const handle = await open(draft, 'w', 0o600)
+  const temporary = `${file}.new`
+  const handle = await open(temporary, 'w', 0o600)
   try {
     await handle.writeFile(JSON.stringify(state))
     await handle.sync()
   } finally {
     await handle.close()
   }
-  await rename(draft, file)
+  await rename(temporary, file)
 }

@@ -12,7 +12,7 @@ export const registerLogin: Register = (program, cli) => {
   program
     .command('login')
     .description('store an API key for the commands that call the service')
-    .option('--api-key <key>', 'the key; default: POSTHORN_API_KEY, else you are asked for it', apiKey)
+    .option('--api-key <key>', 'the key; default: POSTHORN_API_KEY, otherwise a prompt', apiKey)
     .option('--base-url <url>', 'URL of the service; default: POSTHORN_BASE_URL, else http://HOST:PORT', httpUrl)
     .addHelpText('after', '\nExamples:\n  $ posthorn login\n  $ posthorn login --base-url https://messages.example.com')
     .action(async (options: AccessOptions, command: Command) => {
@@ -33,7 +33,7 @@ export const registerLogin: Register = (program, cli) => {
           scopes: account.api_key.scopes,
           file,
         },
-        text: `Logged in to ${printable(account.name)} (${account.id}) at ${base_url}, ${account.mode} mode. The key is kept in ${file}.`,
+        text: `Logged in to ${printable(account.name)} (${account.id}) at ${base_url}, ${account.mode} mode. The key is stored in ${file}.`,
       })
     })
 
@@ -45,15 +45,15 @@ export const registerLogin: Register = (program, cli) => {
       const removed = await removeLogin(file)
       cli.print(command, {
         json: { object: 'logout', file, removed },
-        text: removed ? `${file} is gone.` : 'Nobody was logged in.',
+        text: removed ? `Logged out: ${file} was deleted.` : 'You were not logged in.',
       })
     })
 }
 
 async function askedKey({ ask }: Terminal, base_url: string): Promise<string> {
   if (ask === undefined)
-    throw new UsageError('An API key is needed: set POSTHORN_API_KEY or give --api-key, for nobody can be asked here.')
+    throw new UsageError('An API key is required. Without a terminal, set POSTHORN_API_KEY or give --api-key.')
   const key = (await ask({ text: `API key for ${base_url}: `, hidden: true })).trim()
-  if (!isKey(key)) throw new UsageError('That is no API key: it is a text such as svc_test_….')
+  if (!isKey(key)) throw new UsageError('This is not an API key. Enter a key such as svc_test_….')
   return key
 }

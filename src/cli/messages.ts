@@ -95,7 +95,7 @@ function registerSend(program: Command, cli: Cli): void {
       )
       cli.print(command, {
         json: message,
-        text: `${line(message)}\n\nposthorn messages get ${message.id} shows what becomes of it.`,
+        text: `${line(message)}\n\nFollow it with posthorn messages get ${message.id}.`,
       })
     })
 }
@@ -118,7 +118,7 @@ async function send(api: ServiceApi, body: object, idempotencyKey: string): Prom
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error
     throw new OperatorError(
-      `${error.message} It may have been accepted: the same command with --idempotency-key ${idempotencyKey} sends it once, however often it runs.`,
+      `${error.message} The message may have been accepted. Repeat the command with --idempotency-key ${idempotencyKey}, which never sends it twice.`,
     )
   }
 }

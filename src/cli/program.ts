@@ -99,9 +99,9 @@ export function wordsOf(error: unknown): string {
     return `DATABASE_URL leads to a connection pooler, which says: ${error.message}. Connect to PostgreSQL itself; or let a pool in session mode ignore statement_timeout and idle_in_transaction_session_timeout (PgBouncer: ignore_startup_parameters), which then bound nothing.`
   // a full disk prevents PostgreSQL from opening sessions (behaviour: command-line 1.7)
   if (refusesWrites(error))
-    return `The database cannot do that now: ${(error as Error).message}. See to its disk and memory, then try again.`
+    return `The database cannot write: ${(error as Error).message}. Check its disk and memory, then try again.`
   // PostgreSQL refuses the session with FATAL, for example for an unknown parameter in the URL
   if (isUnreachable(error) || (error as { severity?: string } | null)?.severity === 'FATAL')
-    return `The database cannot be reached: ${(error as Error).message || String((error as NodeJS.ErrnoException).code)}. Check DATABASE_URL, and that it runs.`
+    return `The database cannot be reached: ${(error as Error).message || String((error as NodeJS.ErrnoException).code)}. Check DATABASE_URL, and that the database is running.`
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

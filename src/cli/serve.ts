@@ -23,7 +23,7 @@ export const registerServe = serveCommand()
 function roleList(text: string): Role[] {
   const found = words(text).map((word) => {
     const role = allRoles.find((known) => known === word)
-    if (role === undefined) throw new InvalidArgumentError(`There is no role ${word}. Known: ${allRoles.join(', ')}.`)
+    if (role === undefined) throw new InvalidArgumentError(`Unknown role ${word}. Use ${allRoles.join(', ')}.`)
     return role
   })
   if (found.length === 0) throw new InvalidArgumentError('Name at least one role.')

@@ -149,13 +149,13 @@ async function run(cli: Cli, command: Command, app: App, config: Config, stop: A
   if (stop.aborted && first === undefined) return
   log.info({ base_url: config.base_url }, 'listening')
   const json = { base_url: config.base_url, ...people, ...first }
-  const text = `Posthorn listens on ${config.base_url}. The reference is at ${config.base_url}/docs.\n${inLines(people)}`
+  const text = `Posthorn is running at ${config.base_url}. The API reference is at ${config.base_url}/docs.\n${inLines(people)}`
   cli.print(command, { json, text: first === undefined ? text.trimEnd() : `\n${text}${welcome(config, first)}` })
 }
 
 const notListening = (config: Config, error: unknown): OperatorError =>
   new OperatorError(
-    `The address ${config.host}:${config.port} cannot be listened on: ${(error as Error).message}. Set HOST or PORT.`,
+    `Posthorn cannot listen on ${config.host}:${config.port}: ${(error as Error).message}. Set HOST or PORT.`,
   )
 
 interface FirstAccount {

@@ -45,7 +45,7 @@ export function serviceApi(access: Access): ServiceApi {
     const { error } = (body ?? {}) as { error?: ErrorBody }
     if (error === undefined)
       throw new OperatorError(
-        `What answers at ${access.base_url} (status ${status}) is not the service. Does --base-url name the right address?`,
+        `${access.base_url} (status ${status}) is not a Posthorn service. Check --base-url.`,
       )
     throw new OperatorError(refusal(status, error))
   }
@@ -88,9 +88,9 @@ async function exchange(
     const reason = message === '' ? String(code) : message
     if (code !== undefined && neverSent.includes(code))
       throw new OperatorError(
-        `The service at ${base_url} cannot be reached: ${reason}. Check that it runs, and --base-url.`,
+        `The service at ${base_url} cannot be reached: ${reason}. Check that it is running, and --base-url.`,
       )
-    throw new NoAnswer(`The service at ${base_url} gave no answer: ${reason}.`)
+    throw new NoAnswer(`The service at ${base_url} did not respond: ${reason}.`)
   }
 }
 

@@ -33,7 +33,7 @@ export function writerTo(stream: NodeJS.WriteStream): (text: string) => void {
 }
 
 /** To standard error, whose reader does not matter. */
-export function tellerTo(stream: NodeJS.WriteStream): (text: string) => void {
+export function errorWriterTo(stream: NodeJS.WriteStream): (text: string) => void {
   whenGone(stream, () => undefined)
   return (text) => void stream.write(text)
 }
@@ -87,19 +87,19 @@ export function questions(input: NodeJS.ReadStream, shown: NodeJS.WriteStream): 
 const rewriteEveryMs = 200
 const lineEveryMs = 5_000
 
-export interface ProgressTeller {
-  tell(line: string): void
+export interface ProgressReporter {
+  report(line: string): void
   end(): void
 }
 
-export function progressTeller({ err, rewrites }: Pick<Terminal, 'err' | 'rewrites'>): ProgressTeller {
-  let toldAt = performance.now() - (rewrites === true ? rewriteEveryMs : 0)
+export function progressReporter({ err, rewrites }: Pick<Terminal, 'err' | 'rewrites'>): ProgressReporter {
+  let reportedAt = performance.now() - (rewrites === true ? rewriteEveryMs : 0)
   let isOpen = false
   return {
-    tell(line) {
+    report(line) {
       const now = performance.now()
-      if (now - toldAt < (rewrites === true ? rewriteEveryMs : lineEveryMs)) return
-      toldAt = now
+      if (now - reportedAt < (rewrites === true ? rewriteEveryMs : lineEveryMs)) return
+      reportedAt = now
       isOpen = rewrites === true
       err(isOpen ? `\r${line}\u001B[K` : `${line}\n`)
     },

@@ -53,7 +53,7 @@ test('where nothing runs it is told at once', async (t) => {
 
   const { seen, status, next } = await follow()
 
-  assert.deepEqual([seen, status], [['queued; no process hands messages over'], 'queued'])
+  assert.deepEqual([seen, status], [['queued; no worker process is running'], 'queued'])
   assert.match(next, /as soon as `posthorn serve` runs/)
 })
 
@@ -63,7 +63,7 @@ test('while no process has bound the channel it says so', async (t) => {
   const { seen, status, next } = await follow('heartbeat')
 
   assert.deepEqual([seen, status], [['queued; no process has a session with the provider yet'], 'queued'])
-  assert.match(next, /The session with the provider does not stand yet/)
+  assert.match(next, /The session with the provider is not established yet/)
 })
 
 test('an SMSC that does not take it for now is told with its words', async (t) => {
@@ -76,7 +76,7 @@ test('an SMSC that does not take it for now is told with its words', async (t) =
     seen.some((one) => one.includes('unavailable, The SMSC had an internal error.')),
     seen.join('\n'),
   )
-  assert.match(next, /The last hand-over came to nothing \(unavailable, The SMSC had an internal error\.\)/)
+  assert.match(next, /The last send attempt failed \(unavailable, The SMSC had an internal error\.\)/)
 })
 
 test('one that was taken and of which no receipt comes is no matter of webhook_url', async (t) => {
@@ -84,7 +84,7 @@ test('one that was taken and of which no receipt comes is no matter of webhook_u
 
   const { seen, status, next } = await follow('heartbeat', 'sessions', 'dispatch')
 
-  assert.deepEqual([seen.at(-1), status], ['sent; waiting up to a minute for its delivery', 'sent'])
+  assert.deepEqual([seen.at(-1), status], ['sent; waiting up to a minute for the delivery', 'sent'])
   assert.match(next, /ask the provider whether they are switched on/)
   assert.doesNotMatch(next, /webhook_url/)
 })

@@ -74,7 +74,7 @@ export async function sendTestMessage(
         id: null,
         status: null,
         error: { code: error.code, message: error.message },
-        next: 'Send one through the API once that is mended.',
+        next: 'Fix this, then send a message through the API.',
       }
     throw error
   }
@@ -90,8 +90,8 @@ function refused(
 ): TestMessage {
   const next =
     code === 'insufficient_balance'
-      ? 'Credit the wallet with `posthorn wallet credit`, then send one through the API.'
-      : 'Send one through the API once that is mended.'
+      ? 'Credit the wallet with `posthorn wallet credit`, then send a message through the API.'
+      : 'Fix this, then send a message through the API.'
   return { id: null, status: null, error: { code, message: new Problem(code).message }, next }
 }
 
@@ -143,32 +143,32 @@ async function look({ platform, services }: App, tenant: Tenant, id: string, cha
 }
 
 function waitingFor(channel: Channel, { status, isServed, session, isConnected, lastAnswer }: Sight): string[] {
-  if (status === 'sent' && !isFinal(channel, status)) return ['waiting up to a minute for its delivery']
+  if (status === 'sent' && !isFinal(channel, status)) return ['waiting up to a minute for the delivery']
   if (status !== 'queued' && status !== 'sending') return []
-  if (!isServed) return ['no process hands messages over']
+  if (!isServed) return ['no worker process is running']
   if (!isConnected) return ['the channel is disconnected']
   if (session === 'waiting') return ['no process has a session with the provider yet']
   if (lastAnswer !== null) return [lastAnswer]
   return session === 'held' && status === 'queued'
-    ? ['it waits for the session with the provider, or for its answer']
+    ? ['waiting for the session with the provider, or for its response']
     : []
 }
 
 function nextAfter({ type }: Channel, sight: Sight): string {
   const { status, isServed, session, isConnected, lastAnswer } = sight
-  if (status === 'failed') return 'Mend what its error says, then send one through the API.'
-  if (status === 'sent' && type === 'telegram') return 'Look at the phone: Telegram tells of no deliveries.'
+  if (status === 'failed') return 'Fix the error, then send a message through the API.'
+  if (status === 'sent' && type === 'telegram') return 'Check the phone: Telegram does not report deliveries.'
   if (status === 'sent')
     return session === 'none'
-      ? 'The provider took it and has not told of its delivery yet: check that it calls webhook_url.'
-      : 'The provider took it and has told nothing of its delivery within a minute. Receipts come over the session: ask the provider whether they are switched on.'
-  if (status !== 'queued' && status !== 'sending') return 'It arrived.'
-  if (!isServed) return 'It waits: it goes out as soon as `posthorn serve` runs.'
+      ? 'The provider accepted it and has not reported a delivery yet. Check that it calls webhook_url.'
+      : 'The provider accepted it and reported no delivery within a minute. Ask the provider whether delivery receipts are enabled for the session.'
+  if (status !== 'queued' && status !== 'sending') return 'It was delivered.'
+  if (!isServed) return 'It is queued, and is sent as soon as `posthorn serve` runs.'
   if (!isConnected)
-    return 'The link to the provider is lost: the log of `posthorn serve` says why. It is tried again by itself, and the message goes out then.'
+    return 'The connection to the provider is lost; the log of `posthorn serve` shows why. The message is sent once it is connected again.'
   if (lastAnswer !== null)
-    return `The last hand-over came to nothing (${lastAnswer}). It is tried again by itself; GET /v1/messages/{id}/attempts shows each.`
+    return `The last send attempt failed (${lastAnswer}). It is retried automatically; GET /v1/messages/{id}/attempts lists the attempts.`
   if (session !== 'none')
-    return 'The session with the provider does not stand yet: the log of `posthorn serve` says why. The message goes out as soon as it does.'
-  return 'The provider has not answered yet: GET /v1/messages/{id} shows what becomes of it.'
+    return 'The session with the provider is not established yet: the log of `posthorn serve` shows why. The message is sent as soon as it is.'
+  return 'The provider has not answered yet. Check GET /v1/messages/{id} later.'
 }

@@ -29,7 +29,7 @@ export const topWithin =
         'show rates, queues and lags of running processes, until Ctrl-C; without a terminal, or with --json, once',
       )
       .option('--base-url <url...>', 'processes whose /metrics are read; default: the configured one')
-      .option('--every <seconds>', `seconds between two updates, up to ${secondsMost}`, wholeNumber, 2)
+      .option('--every <seconds>', `seconds interval two updates, up to ${secondsMost}`, wholeNumber, 2)
       .action(
         async (options: TopOptions, command: Command) => await top(cli, command, { ...options, answer_within_ms }),
       )
@@ -43,12 +43,12 @@ async function top(cli: Cli, command: Command, { baseUrl, every, answer_within_m
   const everyMs = Math.min(Math.max(every, 1), secondsMost) * 1000
   const isOnce = cli.terminal.rewrites !== true || command.optsWithGlobals()['json'] === true
   await untilStopped(async (signal) => {
-    let before = await look(clock, urls, answer_within_ms)
+    let before = await takeSample(clock, urls, answer_within_ms)
     for (;;) {
       await clock.sleep(everyMs, signal)
       if (signal.aborted) return
-      const after = await look(clock, urls, answer_within_ms)
-      const figures = figuresOf(new Between(before, after), urls.length)
+      const after = await takeSample(clock, urls, answer_within_ms)
+      const figures = figuresOf(new Interval(before, after), urls.length)
       if (isOnce) return cli.print(command, { json: figures, text: textOf(figures) })
       cli.terminal.out(`\u001B[H\u001B[J${textOf(figures)}\n\nEvery ${everyMs / 1000} s, until Ctrl-C.\n`)
       before = after
@@ -56,7 +56,7 @@ async function top(cli: Cli, command: Command, { baseUrl, every, answer_within_m
   })
 }
 
-async function look(clock: Pick<SteadyClock, 'elapsed'>, urls: readonly string[], within_ms: number): Promise<Look> {
+async function takeSample(clock: Pick<SteadyClock, 'elapsed'>, urls: readonly string[], within_ms: number): Promise<Sample> {
   return { processes: await Promise.all(urls.map((url) => scrape(url, within_ms))), at: Math.round(clock.elapsed()) }
 }
 
@@ -68,39 +68,39 @@ async function scrape(url: string, within_ms: number): Promise<Series[]> {
     if (statusCode === 200 && series.some(({ name }) => name.startsWith('posthorn_'))) return series
   } catch (error) {
     throw new OperatorError(
-      `${printable(address)} does not answer: ${(error as Error).message}. Start the service, or name the address of a process with --base-url.`,
+      `${printable(address)} cannot be reached: ${(error as Error).message}. Start the service, or give the address of a process with --base-url.`,
     )
   }
   throw new OperatorError(
-    `What answers at ${printable(address)} is not the service. Name the address of a process with --base-url.`,
+    `${printable(address)} is not a Posthorn service. Give the address of a process with --base-url.`,
   )
 }
 
-const figuresOf = (between: Between, processes: number) => {
+const figuresOf = (interval: Interval, processes: number) => {
   const one = (found: Map<string, number>): number => found.get('') ?? 0
-  const requests = between.rates('posthorn_request_duration_seconds_count', 'status')
+  const requests = interval.rates('posthorn_request_duration_seconds_count', 'status')
   return {
     object: 'top',
     processes,
-    seconds: between.seconds,
-    accepted: rounded(between.rates('posthorn_messages_accepted_total', 'mode', 'channel_type')),
-    attempts: rounded(between.rates('posthorn_attempts_total', 'kind', 'outcome')),
+    seconds: interval.seconds,
+    accepted: rounded(interval.rates('posthorn_messages_accepted_total', 'mode', 'channel_type')),
+    attempts: rounded(interval.rates('posthorn_attempts_total', 'kind', 'outcome')),
     requests: rounded(requests),
-    refused: rounded(between.rates('posthorn_requests_refused_total', 'code')),
+    refused: rounded(interval.rates('posthorn_requests_refused_total', 'code')),
     seconds_at_most: {
-      request_half: between.quantile('posthorn_request_duration_seconds', 0.5),
-      request_99: between.quantile('posthorn_request_duration_seconds', 0.99),
-      dispatch_lag_99: between.quantile('posthorn_dispatch_lag_seconds', 0.99),
-      delivery_lag_99: between.quantile('posthorn_delivery_lag_seconds', 0.99),
+      request_half: interval.quantile('posthorn_request_duration_seconds', 0.5),
+      request_99: interval.quantile('posthorn_request_duration_seconds', 0.99),
+      dispatch_lag_99: interval.quantile('posthorn_dispatch_lag_seconds', 0.99),
+      delivery_lag_99: interval.quantile('posthorn_delivery_lag_seconds', 0.99),
     },
-    queues: rounded(between.now('posthorn_queue_depth', 'most', 'queue')),
-    feed_held_up_seconds: one(between.now('posthorn_feed_horizon_age_seconds', 'most')),
-    circuits_open: one(between.now('posthorn_circuits_open', 'sum')),
-    channels: rounded(between.now('posthorn_channels', 'most', 'channel_type', 'connection_status')),
-    database_writable: [...between.now('posthorn_database_writable', 'most').values()].every((value) => value === 1),
-    connections: rounded(between.now('posthorn_pool_connections', 'sum', 'state')),
-    cpu: Number(one(between.rates('process_cpu_seconds_total')).toFixed(2)),
-    memory_bytes: one(between.now('process_resident_memory_bytes', 'sum')),
+    queues: rounded(interval.now('posthorn_queue_depth', 'most', 'queue')),
+    feed_held_up_seconds: one(interval.now('posthorn_feed_horizon_age_seconds', 'most')),
+    circuits_open: one(interval.now('posthorn_circuits_open', 'sum')),
+    channels: rounded(interval.now('posthorn_channels', 'most', 'channel_type', 'connection_status')),
+    database_writable: [...interval.now('posthorn_database_writable', 'most').values()].every((value) => value === 1),
+    connections: rounded(interval.now('posthorn_pool_connections', 'sum', 'state')),
+    cpu: Number(one(interval.rates('process_cpu_seconds_total')).toFixed(2)),
+    memory_bytes: one(interval.now('process_resident_memory_bytes', 'sum')),
   }
 }
 
@@ -122,13 +122,13 @@ const within = (seconds: number | null): string =>
   seconds === null
     ? nothing
     : seconds === Number.POSITIVE_INFINITY
-      ? 'more than is measured'
+      ? 'above the largest bucket'
       : seconds < 1
         ? `≤ ${seconds * 1000} ms`
         : `≤ ${seconds} s`
 
 function textOf(figures: Figures): string {
-  const { processes, seconds_at_most: at_most, connections, feed_held_up_seconds: held } = figures
+  const { processes, seconds_at_most: at_most, connections, feed_held_up_seconds: blocked_s } = figures
   const rows: [string, string][] = [
     ['accepted', words(figures.accepted, '/s')],
     ['attempts', words(figures.attempts, '/s')],
@@ -141,8 +141,8 @@ function textOf(figures: Figures): string {
       'channels',
       `${words(figures.channels, '')}${figures.circuits_open > 0 ? `   circuits open ${figures.circuits_open}` : ''}`,
     ],
-    ['event feed', held > 1 ? `HELD UP for ${Math.round(held)} s: see posthorn doctor` : 'flows'],
-    ['database', `${figures.database_writable ? 'takes writes' : 'TAKES NO WRITES'}   ${words(connections, '')}`],
+    ['event feed', blocked_s > 1 ? `BLOCKED for ${Math.round(blocked_s)} s: see posthorn doctor` : 'ok'],
+    ['database', `${figures.database_writable ? 'writable' : 'NOT WRITABLE'}   ${words(connections, '')}`],
     ['processes', `${processes}   ${figures.cpu.toLocaleString('en')} cores   ${bytesText(figures.memory_bytes)}`],
   ]
   return rows.map(([name, text]) => `${name.padEnd(12)}${text}`).join('\n')
@@ -173,18 +173,18 @@ export function seriesIn(page: string): Series[] {
 }
 
 /** A sample of every process. */
-export interface Look {
+export interface Sample {
   /** Milliseconds. */
   readonly at: number
   readonly processes: readonly (readonly Series[])[]
 }
 
-export class Between {
+export class Interval {
   readonly seconds: number
-  readonly #before: Look
-  readonly #after: Look
+  readonly #before: Sample
+  readonly #after: Sample
 
-  constructor(before: Look, after: Look) {
+  constructor(before: Sample, after: Sample) {
     this.seconds = Math.max(0.001, (after.at - before.at) / 1000)
     this.#before = before
     this.#after = after

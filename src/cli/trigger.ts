@@ -19,10 +19,10 @@ interface TriggerOptions extends AccessOptions {
 }
 
 const types = Object.keys(eventTypes) as EventType[]
-const known = `There are ${types.join(', ')}.`
+const known = `Event types: ${types.join(', ')}.`
 
 const waitMs = 20_000
-const betweenLooksMs = 250
+const pollMs = 250
 
 export const registerTrigger: Register = (program, cli) => {
   asksService(program.command('trigger').description('trigger a real event in test mode, for webhooks and the feed'), [
@@ -37,19 +37,19 @@ export const registerTrigger: Register = (program, cli) => {
       ['', 'Events:', ...types.map((type) => `  ${type.padEnd(22)}${eventTypes[type].when}`)].join('\n'),
     )
     .action(async (type: EventType | undefined, options: TriggerOptions, command: Command) => {
-      if (type === undefined) command.error(`error: name an event type. ${known}`)
+      if (type === undefined) command.error(`error: the event type is missing. ${known}`)
       const trigger = triggers[type]
       if (typeof trigger === 'string') throw new OperatorError(`${type} cannot be triggered: ${trigger}.`)
       if (options.endpoint !== undefined && type !== 'webhook.test')
-        throw new UsageError('error: --endpoint goes with webhook.test alone')
+        throw new UsageError('error: --endpoint is only for webhook.test')
       const api = await serviceOf(options, cli.terminal.env)
       // a live key would send to real people
       if (!api.access.key.startsWith('svc_test_'))
-        throw new OperatorError('Events are triggered in test mode: use a key that begins with svc_test_.')
+        throw new OperatorError('Events can only be triggered in test mode. Use a key that starts with svc_test_.')
       const clock = systemClock()
       const triggered = await trigger({ api, clock, endpoint: options.endpoint })
       const event = await eventOf(api, clock, type, triggered)
-      cli.print(command, { json: event, text: `${triggered.told}\n${eventLine(event)}` })
+      cli.print(command, { json: event, text: `${triggered.summary}\n${eventLine(event)}` })
     })
 }
 
@@ -65,7 +65,7 @@ async function eventOf(
   api: ServiceApi,
   clock: SteadyClock,
   type: EventType,
-  { told, object_id, event_id }: Triggered,
+  { summary, object_id, event_id }: Triggered,
 ): Promise<Event> {
   const until_ms = clock.elapsed() + waitMs
   for (;;) {
@@ -74,9 +74,9 @@ async function eventOf(
     if (event !== undefined) return event
     if (clock.elapsed() >= until_ms)
       throw new OperatorError(
-        `${told} ${type} did not follow within ${waitMs / 1000} s. Does a process with the role worker run? \`posthorn doctor\` tells.`,
+        `${summary} ${type} did not happen within ${waitMs / 1000} s. Check with \`posthorn doctor\` that a process with the role worker is running.`,
       )
-    await clock.sleep(betweenLooksMs)
+    await clock.sleep(pollMs)
   }
 }
 
@@ -89,7 +89,7 @@ export interface TriggerContext {
 
 /** How to find the event: by its object or its own id. */
 export interface Triggered {
-  readonly told: string
+  readonly summary: string
   readonly object_id: string
   readonly event_id?: string
 }
@@ -107,7 +107,7 @@ export const triggers: Readonly<Record<EventType, Trigger | string>> = {
   'message.received': receive,
   'channel.connected': 'sandbox channels are always connected; in live mode it follows POST /v1/channels',
   'channel.disconnected':
-    'sandbox channels are always connected; in live mode it follows once a provider refuses or drops the link',
+    'sandbox channels are always connected; in live mode it follows when a provider refuses or drops the connection',
   'balance.low': `${noMoney} a wallet below the threshold (\`posthorn accounts update ID --low-balance-micros N\`) without package credits, once in 24 hours`,
   'package.exhausted': `${noMoney} the message that takes the last credit of \`posthorn packages grant\``,
   'package.expiring': `${noMoney} \`posthorn packages grant --account A --credits 1 --expires-at T\` with a T less than seven days ahead`,
@@ -118,7 +118,7 @@ export const triggers: Readonly<Record<EventType, Trigger | string>> = {
   'webhook.test': testEndpoint,
 }
 
-const body = 'Made by posthorn trigger.'
+const body = 'Sent by posthorn trigger.'
 
 /** A recipient with a fixed outcome (behaviour: test-mode 2.1). */
 function messageTo(to: string): Trigger {
@@ -126,7 +126,7 @@ function messageTo(to: string): Trigger {
     const message = await api.post<Message>('/v1/messages', {
       body: { channel: 'ch_test_whatsapp', to, type: 'text', text: { body } },
     })
-    return { told: `Sent ${message.id} to ${to}.`, object_id: message.id }
+    return { summary: `Sent ${message.id} to ${to}.`, object_id: message.id }
   }
 }
 
@@ -135,7 +135,7 @@ async function receive({ api }: TriggerContext): Promise<Triggered> {
   const message = await api.post<Message>('/v1/test/inbound_messages', {
     body: { channel: 'ch_test_whatsapp', from, text: { body } },
   })
-  return { told: `Received ${message.id} from ${from}.`, object_id: message.id }
+  return { summary: `Received ${message.id} from ${from}.`, object_id: message.id }
 }
 
 const campaignOf = (audience: object) => ({
@@ -150,7 +150,7 @@ const toOne = { type: 'adhoc', recipients: [{ to: '+15005550006' }] }
 
 async function startCampaign({ api }: TriggerContext): Promise<Triggered> {
   const campaign = await api.post<Campaign>('/v1/campaigns', { body: campaignOf(toOne) })
-  return { told: `Launched ${campaign.id}.`, object_id: campaign.id }
+  return { summary: `Launched ${campaign.id}.`, object_id: campaign.id }
 }
 
 /** Scheduled in an hour, so that it cannot finish first; cancelled afterwards. */
@@ -159,7 +159,7 @@ async function pauseCampaign({ api, clock }: TriggerContext): Promise<Triggered>
   const campaign = await api.post<Campaign>('/v1/campaigns', { body: { ...campaignOf(toOne), schedule } })
   await api.post(`/v1/campaigns/${campaign.id}/pause`)
   await api.post(`/v1/campaigns/${campaign.id}/cancel`)
-  return { told: `Launched ${campaign.id}, paused and then cancelled it.`, object_id: campaign.id }
+  return { summary: `Launched ${campaign.id}, paused and then cancelled it.`, object_id: campaign.id }
 }
 
 /** Time to delete the list on a slow service. */
@@ -175,14 +175,14 @@ async function failCampaign({ api, clock }: TriggerContext): Promise<Triggered> 
     body: { ...campaignOf({ type: 'list', list_id: list.id }), schedule },
   })
   await api.delete(`/v1/contact_lists/${list.id}`)
-  return { told: `Launched ${campaign.id} and deleted its list.`, object_id: campaign.id }
+  return { summary: `Launched ${campaign.id} and deleted its list.`, object_id: campaign.id }
 }
 
 async function testEndpoint({ api, endpoint }: TriggerContext): Promise<Triggered> {
   const id = endpoint ?? (await onlyEndpoint(api))
   const delivery = await api.post<WebhookDelivery>(`/v1/webhook_endpoints/${encodeURIComponent(id)}/test`)
   return {
-    told: `Tested ${id}: ${delivery.error_message ?? `answered ${delivery.response_status ?? 'nothing yet'}`}.`,
+    summary: `Tested ${id}: ${delivery.error_message ?? `answered ${delivery.response_status ?? 'nothing yet'}`}.`,
     object_id: id,
     event_id: delivery.event_id,
   }
@@ -191,10 +191,10 @@ async function testEndpoint({ api, endpoint }: TriggerContext): Promise<Triggere
 async function onlyEndpoint(api: ServiceApi): Promise<string> {
   const { data } = await api.get<{ data: WebhookEndpoint[] }>('/v1/webhook_endpoints', { query: { limit: 2 } })
   if (data.length === 0)
-    throw new OperatorError('There is no webhook endpoint to test: make one with POST /v1/webhook_endpoints.')
+    throw new OperatorError('There is no webhook endpoint to test. Create one with POST /v1/webhook_endpoints.')
   if (data.length > 1)
     throw new UsageError(
-      'There are several webhook endpoints: name one with --endpoint; `posthorn webhooks list` lists them.',
+      'There are several webhook endpoints. Choose one of `posthorn webhooks list` with --endpoint.',
     )
   return data[0]!.id
 }

@@ -45,7 +45,7 @@ export const registerUsers: Register = (program, cli) => {
     .option('--admin', 'make them a platform administrator')
     .action(async ({ email, name, account, role, admin }: CreateOptions, command: Command) => {
       if (account !== undefined && role === undefined)
-        throw new OperatorError('Say with --role what they may do in the account.')
+        throw new OperatorError('The role in the account is missing. Add --role.')
       const made = await cli.withApp(async (app) =>
         app.services.operators.people.create({
           email,

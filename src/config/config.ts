@@ -496,22 +496,22 @@ const isThere = (path: string): Promise<boolean> =>
 
 /** Atomic: concurrent processes read the same key. */
 async function makeKey(path: string): Promise<void> {
-  const fresh = `${path}.${randomUUID()}`
+  const temporary = `${path}.${randomUUID()}`
   try {
-    await writeFile(fresh, `${crypto.getRandomValues(Buffer.alloc(32)).toString('base64')}\n`, {
+    await writeFile(temporary, `${crypto.getRandomValues(Buffer.alloc(32)).toString('base64')}\n`, {
       mode: 0o600,
       flag: 'wx',
       flush: true,
     })
     // without hard links: a copy that does not replace an existing key
-    await link(fresh, path).catch((error: NodeJS.ErrnoException) =>
-      error.code === 'EEXIST' ? undefined : copyFile(fresh, path, constants.COPYFILE_EXCL),
+    await link(temporary, path).catch((error: NodeJS.ErrnoException) =>
+      error.code === 'EEXIST' ? undefined : copyFile(temporary, path, constants.COPYFILE_EXCL),
     )
   } catch (error) {
     // another process created it
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   } finally {
-    await rm(fresh, { force: true })
+    await rm(temporary, { force: true })
   }
 }
 

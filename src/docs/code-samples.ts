@@ -80,13 +80,13 @@ function typescriptOf({ site, route, path, query, body, upload }: Sample): strin
   const ids = path
     .split('/')
     .filter((segment, index) => route.path.split('/')[index] !== segment || segment.startsWith('{'))
-  const given = [
+  const args = [
     ...ids.map((id) => literal(id, typescript)),
     ...(body === undefined ? [] : [literal(body, typescript)]),
     ...(upload === undefined ? [] : [`await readFile('file.csv')`]),
     ...(query.size === 0 ? [] : [literal(typed(query), typescript)]),
   ]
-  const call = `posthorn.${camelCase(resource)}.${camelCase(action)}(${given.join(', ')})`
+  const call = `posthorn.${camelCase(resource)}.${camelCase(action)}(${args.join(', ')})`
   const answers = Object.values(route.replies)[0] !== ''
   return [
     `import { Posthorn } from '@posthorn/client'`,

@@ -93,7 +93,7 @@ export class Components {
     return Object.fromEntries(
       Object.entries(properties).map(([name, schema]) => [
         name,
-        this.#walk(side === 'content' ? schema : told(name, schema as Json, side), side),
+        this.#walk(side === 'content' ? schema : described(name, schema as Json, side), side),
       ]),
     )
   }
@@ -111,7 +111,7 @@ function sided(schema: Json, side: Side): Json {
   return shown
 }
 
-function told(name: string, schema: Json, side: Side): Json {
+function described(name: string, schema: Json, side: Side): Json {
   const types = [schema['type']].flat()
   const format =
     side === 'response' && name.endsWith('_at') && schema['format'] === undefined && types.includes('string')

@@ -8,13 +8,13 @@ const depthMax = 3
 /** `nested` includes fields of nested objects; `required` marks required ones. Empty without fields. */
 export function fieldTable(
   schema: Schema | undefined,
-  { nested, asked }: { readonly nested: boolean; readonly asked: boolean },
+  { nested, isRequest }: { readonly nested: boolean; readonly isRequest: boolean },
 ): string {
   const fields = Object.entries(schema?.properties ?? {})
   if (fields.length === 0) return ''
-  const required = asked ? (schema!.required ?? []) : []
+  const required = isRequest ? (schema!.required ?? []) : []
   const rows = fields.flatMap(([name, field]) =>
-    fieldRows(name, field, required.includes(name), { asked, depth: nested ? 0 : depthMax }),
+    fieldRows(name, field, required.includes(name), { isRequest, depth: nested ? 0 : depthMax }),
   )
   return `<div class="scroll"><table class="fields"><thead><tr><th>Name</th><th>Type</th><th>Meaning</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
 }
@@ -23,7 +23,7 @@ function fieldRows(
   name: string,
   schema: Schema,
   required: boolean,
-  { asked, depth }: { readonly asked: boolean; readonly depth: number },
+  { isRequest, depth }: { readonly isRequest: boolean; readonly depth: number },
 ): string[] {
   const content = typeOfContent(schema)
   const meaning = [schema.description, boundsOf(schema)].filter((text) => text !== undefined && text !== '').join(' ')
@@ -36,7 +36,7 @@ function fieldRows(
   if (content !== undefined || depth >= depthMax) return [row]
   const [inner, prefix] = schema.items?.properties === undefined ? [schema, `${name}.`] : [schema.items, `${name}[].`]
   const within = Object.entries(inner.properties ?? {}).flatMap(([field, child]) =>
-    fieldRows(prefix + field, child, asked && (inner.required ?? []).includes(field), { asked, depth: depth + 1 }),
+    fieldRows(prefix + field, child, isRequest && (inner.required ?? []).includes(field), { isRequest, depth: depth + 1 }),
   )
   return [row, ...within]
 }

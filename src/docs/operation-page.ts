@@ -52,15 +52,15 @@ function needs(route: Route): string {
 function takes(route: Route): string {
   const uploads = Object.entries(route.uploads ?? {})
   return [
-    section('Query', fieldTable(route.query as Schema | undefined, { nested: false, asked: true })),
+    section('Query', fieldTable(route.query as Schema | undefined, { nested: false, isRequest: true })),
     section(
       'Body',
       route.streamed === true && uploads.length > 0
         ? ''
-        : fieldTable(route.body as Schema | undefined, { nested: true, asked: true }),
+        : fieldTable(route.body as Schema | undefined, { nested: true, isRequest: true }),
     ),
     ...uploads.map(([type, { schema }]) =>
-      section(`Body as ${type}`, fieldTable(schema as Schema, { nested: true, asked: true })),
+      section(`Body as ${type}`, fieldTable(schema as Schema, { nested: true, isRequest: true })),
     ),
   ].join('')
 }
@@ -74,7 +74,7 @@ function answers(site: Site, route: Route): string {
     const named = namedIn(reply as Schema)
     const shown = named === undefined ? undefined : site.objects.get(named.$id!)
     if (shown === undefined)
-      return `<p><code>${status}</code>, with:</p>${fieldTable(reply as Schema, { nested: true, asked: false })}`
+      return `<p><code>${status}</code>, with:</p>${fieldTable(reply as Schema, { nested: true, isRequest: false })}`
     const link = `<a href="${shown.href}"><code>${shown.name}</code></a>`
     return named === reply
       ? `<p><code>${status}</code>, with ${link}.</p>`

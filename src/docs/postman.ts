@@ -71,12 +71,12 @@ function headersOf({ method, take, uploads, body }: Route): Json[] {
 
 function urlOf({ path, query, example_query }: Route): Json {
   const segments = path.slice(1).split('/')
-  const given = new URLSearchParams(example_query)
+  const exampleQuery = new URLSearchParams(example_query)
   const parameters = Object.entries(query?.properties ?? {}).map(([key, schema]) => ({
     key,
-    value: given.get(key) ?? '',
+    value: exampleQuery.get(key) ?? '',
     description: (schema as { description?: string }).description ?? '',
-    disabled: !given.has(key),
+    disabled: !exampleQuery.has(key),
   }))
   // an empty one would request the list
   const variables = pathParameters({ path }).map(({ name, description, example }) => ({
@@ -85,9 +85,9 @@ function urlOf({ path, query, example_query }: Route): Json {
     description,
   }))
   const named = segments.map((segment) => segment.replace(/^\{(\w+)\}$/, ':$1'))
-  const asked = example_query === undefined ? '' : `?${example_query}`
+  const queryText = example_query === undefined ? '' : `?${example_query}`
   return {
-    raw: `{{base_url}}/${named.join('/')}${asked}`,
+    raw: `{{base_url}}/${named.join('/')}${queryText}`,
     host: ['{{base_url}}'],
     path: named,
     ...(parameters.length === 0 ? {} : { query: parameters }),

@@ -57,14 +57,14 @@ export function sendPrepared(
 }
 
 /** RFC 9110, 13.1.2: compared weakly. */
-const isKnown = (given: string | undefined, etag: string): boolean =>
-  given !== undefined &&
-  given.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag.slice(2))
+const isKnown = (header: string | undefined, etag: string): boolean =>
+  header !== undefined &&
+  header.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag.slice(2))
 
 /** Prefers Brotli; the weight 0 excludes an encoding (RFC 9110, 12.5.3). */
-function encodingFor(given: string | undefined): Encoding | undefined {
+function encodingFor(header: string | undefined): Encoding | undefined {
   const wanted = new Map(
-    (given ?? '').split(',').map((range) => {
+    (header ?? '').split(',').map((range) => {
       const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
       const weight = parameters.find((parameter) => parameter.startsWith('q='))
       return [name, weight === undefined || Number(weight.slice(2)) > 0]

@@ -28,6 +28,6 @@ export const operationList = ({ routes }: Resource, idOf?: (route: Resource['rou
 function objectEntry({ name, schema }: ShownObject): string {
   return `<h2 id="${objectAnchor(name)}">${escape(name)}</h2>
 ${schema.description === undefined ? '' : prose(schema.description)}
-${fieldTable(schema, { nested: true, asked: false })}
+${fieldTable(schema, { nested: true, isRequest: false })}
 <details><summary>Example</summary><pre><code>${escape(JSON.stringify(sample(schema), null, 2))}</code></pre></details>`
 }

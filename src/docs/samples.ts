@@ -76,18 +76,18 @@ const idByObject: Readonly<Record<string, string>> = {
 }
 
 export function sample(schema: unknown, name = '', required = false): unknown {
-  const given = schema as Schema
-  if (given.examples?.[0] !== undefined) return given.examples[0]
-  if (given.const !== undefined) return given.const
-  if (given.properties !== undefined) return sampleObject(given, required)
-  const types = given.type === undefined ? [] : [given.type].flat()
-  if (given.format !== 'date' && Object.hasOwn(byName, name) && fits(byName[name], types)) return byName[name]
-  if (given.default !== undefined) return given.default
-  if (given.enum !== undefined) return given.enum[0]
-  const variant = (given.anyOf ?? given.oneOf ?? given.allOf)?.[0]
+  const typedSchema = schema as Schema
+  if (typedSchema.examples?.[0] !== undefined) return typedSchema.examples[0]
+  if (typedSchema.const !== undefined) return typedSchema.const
+  if (typedSchema.properties !== undefined) return sampleObject(typedSchema, required)
+  const types = typedSchema.type === undefined ? [] : [typedSchema.type].flat()
+  if (typedSchema.format !== 'date' && Object.hasOwn(byName, name) && fits(byName[name], types)) return byName[name]
+  if (typedSchema.default !== undefined) return typedSchema.default
+  if (typedSchema.enum !== undefined) return typedSchema.enum[0]
+  const variant = (typedSchema.anyOf ?? typedSchema.oneOf ?? typedSchema.allOf)?.[0]
   if (variant !== undefined) return sample(variant, name, required)
   if (types.includes('null')) return name === 'created_at' || name === 'updated_at' ? moment : null
-  return plainest(given, types[0], name)
+  return plainest(typedSchema, types[0], name)
 }
 
 /** `required`: only required fields. */

@@ -8,10 +8,10 @@ export function tryIt(route: Route): string {
   if (route.take !== undefined || route.mode === 'live') return ''
   const [kind, prefix] = route.source_key === true ? ['source', 'svc_src_'] : ['test', 'svc_test_']
   const upload = Object.entries(route.uploads ?? {})[0]
-  const given = new URLSearchParams(route.example_query)
+  const exampleQuery = new URLSearchParams(route.example_query)
   const fields = [
     ...[...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => field(name!, 'path', '')),
-    ...Object.keys(route.query?.properties ?? {}).map((name) => field(name, 'query', given.get(name) ?? '')),
+    ...Object.keys(route.query?.properties ?? {}).map((name) => field(name, 'query', exampleQuery.get(name) ?? '')),
   ]
   const [type, body] =
     upload !== undefined

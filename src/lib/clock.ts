@@ -78,7 +78,7 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 export const pause = (ms: number): Promise<void> => delay(ms)
 
 /** The reason for aborting a wait: without one Node creates an error with a stack. */
-export const over = new Error('The wait is over.')
+export const waitEnded = new Error('The wait is over.')
 
 /** `signal` aborts after `ms` milliseconds. */
 export async function withDeadline<T>(
@@ -95,7 +95,7 @@ export async function withDeadline<T>(
   try {
     return await work(deadline.signal)
   } finally {
-    ended.abort(over)
+    ended.abort(waitEnded)
   }
 }
 

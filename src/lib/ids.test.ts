@@ -1,4 +1,4 @@
-/** Ids: what they encode, and how they sort. */
+/** The content and order of ids. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { idFloor, idMaker, idTime } from './ids.ts'
@@ -6,7 +6,7 @@ import { idFloor, idMaker, idTime } from './ids.ts'
 const at = Date.UTC(2026, 10, 21, 12, 34, 56, 789)
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 
-/** The 128 bits of an id, in hexadecimal digits. */
+/** The 128 bits of an id as hexadecimal digits. */
 function bitsOf(id: string): string {
   let value = 0n
   for (const digit of id.slice(id.indexOf('_') + 1)) value = value * 32n + BigInt(alphabet.indexOf(digit))
@@ -26,7 +26,7 @@ test('an id is a UUIDv7 in base 32 after its prefix', () => {
   }
 })
 
-test('ids of one maker are unique and sorted, also within a millisecond', () => {
+test('ids of one process are unique and sorted, also within a millisecond', () => {
   let now = at
   const ids = idMaker({ now: () => now, sleep: () => Promise.resolve() })
   const made = Array.from({ length: 20_000 }, (_, n) => {
@@ -37,23 +37,7 @@ test('ids of one maker are unique and sorted, also within a millisecond', () => 
   assert.equal(new Set(made).size, made.length)
 })
 
-test('a maker that follows an id makes only later ones, whatever its clock says', () => {
-  let now = at
-  const clock = { now: () => now, sleep: () => Promise.resolve() }
-  const ids = idMaker(clock)
-  const foreign = idMaker({ now: () => at + 5, sleep: () => Promise.resolve() })('txn')
-  ids.follow(idFloor('txn', at - 1000))
-  const before = ids('txn')
-  ids.follow(foreign)
-  const next = Array.from({ length: 5000 }, () => ids('txn'))
-  now = at + 1000
-
-  assert.equal(idTime(before), at)
-  assert.deepEqual([foreign, ...next].toSorted(), [foreign, ...next])
-  assert.equal(idTime(ids('txn')), at + 1000)
-})
-
-test('ids follow a clock that was set back, so that they stay within a second of `created_at`', () => {
+test('ids use the time of a clock that was set back, so that they stay within a second of `created_at`', () => {
   let now = at
   const ids = idMaker({ now: () => now, sleep: () => Promise.resolve() })
   ids('msg')
@@ -66,17 +50,7 @@ test('ids follow a clock that was set back, so that they stay within a second of
   assert.ok(first < second)
 })
 
-test('a maker that follows an id makes later ones also after the clock was set back', () => {
-  let now = at
-  const ids = idMaker({ now: () => now, sleep: () => Promise.resolve() })
-  const foreign = ids('txn')
-  ids.follow(foreign)
-  now = at - 3600_000
-
-  assert.ok(ids('txn') > foreign)
-})
-
-test('the floor of a moment is the smallest id of that moment', () => {
+test('the floor of a millisecond is its smallest id', () => {
   assert.equal(bitsOf(idFloor('msg', at)), at.toString(16).padStart(12, '0').padEnd(32, '0'))
   assert.equal(bitsOf(idFloor('msg', 0)), '0'.repeat(32))
   const ids = idMaker({ now: () => at, sleep: () => Promise.resolve() })

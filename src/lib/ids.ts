@@ -14,26 +14,19 @@ export interface IdMaker {
   <P extends string>(prefix: P): `${P}_${string}`
 }
 
-/** A maker whose ids can be made to sort after those of other makers. */
-export interface FollowingIdMaker extends IdMaker {
-  /** Every later id sorts after this one, also when the clock is set back. */
-  follow(id: string): void
-}
-
 /** `fill` overwrites its argument with random bytes. */
-export function idMaker(clock: Clock, fill: (bytes: Uint8Array) => unknown = randomFillSync): FollowingIdMaker {
+export function idMaker(clock: Clock, fill: (bytes: Uint8Array) => unknown = randomFillSync): IdMaker {
   const pool = new Uint8Array(poolBytes)
   let used = poolBytes
   let lastMs = 0
-  let followedMs = 0
   let sequence = 0
-  const make: IdMaker = (prefix) => {
+  return (prefix) => {
     if (used + 10 > poolBytes) {
       fill(pool)
       used = 0
     }
     const now = clock.now()
-    if (now > lastMs || (now < lastMs - setBackMaxMs && now > followedMs)) {
+    if (now > lastMs || now < lastMs - setBackMaxMs) {
       lastMs = now
       sequence = ((pool[used]! << 8) | pool[used + 1]!) & 0x7ff
     } else if (++sequence > 0xfff) {
@@ -44,15 +37,6 @@ export function idMaker(clock: Clock, fill: (bytes: Uint8Array) => unknown = ran
     used += 10
     return text as `${typeof prefix}_${string}`
   }
-  return Object.assign(make, {
-    follow(id: string) {
-      const ms = idTime(id)
-      followedMs = Math.max(followedMs, ms)
-      if (ms < lastMs) return
-      lastMs = ms + 1
-      sequence = 0
-    },
-  })
 }
 
 /** 48 bits of milliseconds, version 7, 12 bits of sequence, variant 2, 62 random bits, as 26 base32 characters. */

@@ -97,7 +97,7 @@ const exempt: Record<string, string> = {
   'src/modules/console/team/repository.ts forgetInvitations': 'a periodicJob',
   'src/modules/accounts/repository.ts countUnrevokedKeys': 'the limit of keys is of both modes',
   'src/platform/database/migrate.ts updateInstallation': 'the order of the feed is one for all',
-  'src/platform/http/idempotency-store.ts expireKeys': 'a periodicJob',
+  'src/platform/http/idempotency-repository.ts expireKeys': 'a periodicJob',
   'src/modules/console/audit/repository.ts forgetAudit': 'a periodicJob',
   'src/modules/console/conversations/repository.ts forgetConversations': 'a periodicJob',
   'src/modules/messages/repository.ts': 'months of messages end for every account',

@@ -251,7 +251,7 @@ test('an account moves to another installation with its work in progress, and no
   assert.deepEqual([nobody.exit, nobody.json], [1, undefined])
   const written = await run(from.database_url, ['accounts', 'export', account.id, file])
   assert.equal(written.exit, 0, written.err)
-  assert.match(written.err, /The account goes on here/)
+  assert.match(written.err, /The account is still active here/)
 
   const to = await startWorld(t, {
     seed: 'other',
@@ -261,7 +261,7 @@ test('an account moves to another installation with its work in progress, and no
   await other.api.post('/v1/messages', hello('+15005550006'))
   await to.settle()
   const whole = await run(to.database_url, ['restore', file])
-  assert.match(whole.err, /holds the account acc_\w+ alone: bring it in with `posthorn accounts import/)
+  assert.match(whole.err, /contains only the account acc_\w+\. Import it with `posthorn accounts import/)
   const brought = await run(to.database_url, ['accounts', 'import', file])
   assert.equal(brought.exit, 0, brought.err)
   assert.deepEqual(

@@ -55,7 +55,7 @@ test('campaigns list shows them newest first with status and progress, and campa
   const shown = await posthorn(['show', first]).ended
   const json = await posthorn(['show', first, '--json']).ended
 
-  assert.equal(none.out, 'There is no such campaign.\n')
+  assert.equal(none.out, 'No campaigns match.\n')
   assert.deepEqual(listed.out.split('\n'), [
     `${second}  test  draft        0 %  0/0            Summer sale`,
     `${first}  test  completed  100 %  3/3            Spring sale`,
@@ -151,7 +151,7 @@ test('campaigns watch exits with a code for a failed campaign, and refuses draft
   )
   assert.deepEqual(
     [refused.code, refused.err],
-    [1, `The campaign ${draft} is a draft: launch it with POST /v1/campaigns/${draft}/launch.\n`],
+    [1, `The campaign ${draft} is a draft. Launch it with POST /v1/campaigns/${draft}/launch.\n`],
   )
   assert.deepEqual([unknown.code, usage.code], [1, 2])
 })

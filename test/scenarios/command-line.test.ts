@@ -335,7 +335,7 @@ test('a command whose database lets nobody in, for its disk is full, says so in 
   for (const argv of [['accounts', 'list'], ['accounts', 'create', '--name', 'A'], ['migrate']]) {
     const { code, out, err } = await within('the command to end', runWith(env, [...argv, '--json']))
     assert.deepEqual([code, out], [1, ''])
-    assert.match(err, new RegExp(`^The database cannot do that now: ${fullMessage}\\. [^\\n]+\\n$`))
+    assert.match(err, new RegExp(`^The database cannot write: ${fullMessage}\\. [^\\n]+\\n$`))
   }
 })
 
@@ -404,7 +404,7 @@ test('the first account waits for a start that can tell its keys', async (t) => 
 
   for (const { code, out, err } of refused) {
     assert.deepEqual([code, out], [1, ''])
-    assert.match(err, /^The address \S+ cannot be listened on: .*\. Set HOST or PORT\.\n$/)
+    assert.match(err, /^Posthorn cannot listen on \S+: .*\. Set HOST or PORT\.\n$/)
   }
   assert.deepEqual(accounts.json, [])
   assert.match(later.said.test_key ?? '', /^svc_test_/)

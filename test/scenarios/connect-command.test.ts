@@ -152,19 +152,19 @@ test('with a file nothing is asked; what is wrong is told at once, and never a w
   assert.deepEqual(
     refusals.map(({ code, out, err }) => [code, out, err.split('\n', 1)[0]]),
     [
-      'There is no account yet: make one with `posthorn accounts create --name N`.',
-      'There is more than one account: say which with --account. `posthorn accounts list` shows them.',
+      'There are no accounts. Create one with `posthorn accounts create --name N`.',
+      'There are several accounts. Choose one of `posthorn accounts list` with --account.',
       'No account has the id "acc_none". `posthorn accounts list` shows them.',
       '/nowhere.json cannot be read: ENOENT.',
       ...[4, 5].map((at) => refusals[at]!.err.split('\n', 1)[0]!),
-      'The channel cannot be connected like this:',
+      'The channel cannot be connected. Correct these fields:',
       'The provider refused the credentials: The simulated provider refuses these credentials. Correct them and try again; nothing was changed.',
       ...[8, 9, 10, 11].map((at) => refusals[at]!.err.split('\n', 1)[0]!),
     ].map((sentence, at) => [at >= 8 && at <= 10 ? 2 : 1, '', sentence]),
   )
-  for (const at of [4, 5]) assert.match(refusals[at]!.err, /holds no JSON object/)
-  assert.match(refusals[8]!.err, /There is no provider "pigeon"\. Use one of /)
-  assert.match(refusals[9]!.err, /Say which provider: --provider /)
+  for (const at of [4, 5]) assert.match(refusals[at]!.err, /does not contain a JSON object/)
+  assert.match(refusals[8]!.err, /Unknown provider "pigeon"\. Use one of /)
+  assert.match(refusals[9]!.err, /The provider is missing\. Add --provider with one of /)
   assert.match(
     refusals[11]!.err,
     /`credentials\.callback_secert` is not known to Simulator\. Did you mean `callback_secret`\? It takes refuse, callback_secret\./,
@@ -214,7 +214,7 @@ test('beside a running service a test message goes out and is followed; one that
   )
   assert.deepEqual([wrong.code, wrong.json.test_message.error.code], [1, 'parameter_invalid'])
   assert.match(wrong.err, /^The test message was refused: .*\n$/)
-  assert.match(untold.out, /The test message is sent\. Look at the phone: Telegram tells of no deliveries\./)
+  assert.match(untold.out, /The test message is sent\. Check the phone: Telegram does not report deliveries\./)
   assert.equal(channels.length, 5)
   assert.doesNotMatch(everything, new RegExp(secret))
 })

@@ -66,14 +66,14 @@ test('a login is asked for unseen, tried, kept for its user alone, and used by t
   )
   assert.equal(
     login.out,
-    `Logged in to Ada GmbH (${account.id}) at ${world.base_url}, test mode. The key is kept in ${file}.\n`,
+    `Logged in to Ada GmbH (${account.id}) at ${world.base_url}, test mode. The key is stored in ${file}.\n`,
   )
   assert.equal(mode, 0o600)
   assert.equal((await account.api.get(`/v1/messages/${sent.json.id}`)).body.to, '+15005550006')
   assert.deepEqual([logout.json.removed, again.json.removed], [true, false])
   assert.deepEqual(
     [without.code, without.err],
-    [2, 'An API key is needed: run `posthorn login` once, set POSTHORN_API_KEY, or give --api-key.\n'],
+    [2, 'An API key is required. Run `posthorn login` once, set POSTHORN_API_KEY, or give --api-key.\n'],
   )
 })
 
@@ -218,7 +218,7 @@ test('one idempotency key sends once; where no answer comes the key to repeat it
   assert.match(nobody.err, /cannot be reached/)
 })
 
-test('what answers but is not the service is told so', async (t) => {
+test('a server that is not the service is reported', async (t) => {
   const { account, env } = await start(t)
   const stranger = await rawReceiver(t, respond(200))
 
@@ -229,7 +229,7 @@ test('what answers but is not the service is told so', async (t) => {
     stranger.host,
   ])
 
-  assert.deepEqual([list.code, list.err.includes('(status 200) is not the service')], [1, true])
+  assert.deepEqual([list.code, list.err.includes('(status 200) is not a Posthorn service')], [1, true])
 })
 
 test('webhook endpoints are listed, without their secrets', async (t) => {

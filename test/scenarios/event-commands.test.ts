@@ -96,7 +96,7 @@ test('each event of test mode can be made to happen and is followed as it happen
   )
   assert.deepEqual(
     [refused.code, refused.err],
-    [1, 'Events are triggered in test mode: use a key that begins with svc_test_.\n'],
+    [1, 'Events can only be triggered in test mode. Use a key that starts with svc_test_.\n'],
   )
   await receiver.arrived(1)
 })
@@ -118,14 +118,14 @@ test('a place in the feed that there is not, an unknown type and a key that may 
 
   assert.deepEqual(
     [nowhere.code, nowhere.out, nowhere.err],
-    [1, '', 'There is no event "evt_nowhere" to begin behind.\n'],
+    [1, '', 'No event has the id "evt_nowhere". Choose another --starting-after.\n'],
   )
   assert.deepEqual(
     [unknown, near, misspelt, short, far, none].map(({ code }) => code),
     [2, 2, 2, 2, 2, 2],
   )
   assert.match(near.err, /Did you mean message\.\*\?/)
-  assert.match(misspelt.err, /Did you mean message\.received\? There are message\.sent, .*webhook\.test\./)
+  assert.match(misspelt.err, /Did you mean message\.received\? Event types: message\.sent, .*webhook\.test\./)
   assert.match(short.err, /Did you mean message\.delivered\?/)
   assert.doesNotMatch(far.err, /Did you mean/)
   for (const type of Object.keys(eventTypes))

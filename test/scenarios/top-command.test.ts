@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { runCli } from '../../src/cli/program.ts'
-import { Between, seriesIn, topWithin } from '../../src/cli/top.ts'
+import { Interval, seriesIn, topWithin } from '../../src/cli/top.ts'
 import { boundMs } from '../support/waiting.ts'
 import { startWorld } from '../support/world.ts'
 
@@ -15,22 +15,22 @@ posthorn_queue_depth{queue="we\\"bhook"} 7
 nonsense {
 `
 
-test('rates and shares are of what lies between two looks, over all processes, and one that began anew counts from 0', () => {
+test('rates and shares are of what lies interval two looks, over all processes, and one that began anew counts from 0', () => {
   const look = (at: number, ...pages: string[]) => ({ at, processes: pages.map(seriesIn) })
-  const between = new Between(
+  const interval = new Interval(
     look(1_000, page(100, 10, 10), page(500, 0, 0)),
     look(3_000, page(120, 18, 20), page(4, 0, 0)),
   )
 
-  assert.equal(between.seconds, 2)
-  assert.deepEqual([...between.rates('posthorn_messages_accepted_total', 'mode', 'channel_type')], [['live sms', 12]])
+  assert.equal(interval.seconds, 2)
+  assert.deepEqual([...interval.rates('posthorn_messages_accepted_total', 'mode', 'channel_type')], [['live sms', 12]])
   assert.deepEqual(
-    [between.quantile('posthorn_lag_seconds', 0.5), between.quantile('posthorn_lag_seconds', 0.99)],
+    [interval.quantile('posthorn_lag_seconds', 0.5), interval.quantile('posthorn_lag_seconds', 0.99)],
     [0.25, 60],
   )
-  assert.equal(between.quantile('posthorn_nothing', 0.5), null)
-  assert.deepEqual([...between.now('posthorn_queue_depth', 'sum', 'queue')], [['we\\"bhook', 14]])
-  assert.deepEqual([...between.now('posthorn_queue_depth', 'most', 'queue')], [['we\\"bhook', 7]])
+  assert.equal(interval.quantile('posthorn_nothing', 0.5), null)
+  assert.deepEqual([...interval.now('posthorn_queue_depth', 'sum', 'queue')], [['we\\"bhook', 14]])
+  assert.deepEqual([...interval.now('posthorn_queue_depth', 'most', 'queue')], [['we\\"bhook', 7]])
 })
 
 test('it shows a running service once where nobody watches, and says which address does not answer', async (t) => {
@@ -50,14 +50,14 @@ test('it shows a running service once where nobody watches, and says which addre
   assert.deepEqual([figures.object, figures.processes, figures.database_writable], ['top', 2, true])
   const text = await run('--base-url', world.base_url)
   assert.match(text.out, /^accepted +–\n.*\nrequests {4}200 [\d.]+\/s/)
-  assert.match(text.out, /database {4}takes writes/)
+  assert.match(text.out, /database {4}writable/)
 
   const away = await run('--base-url', 'http://127.0.0.1:1')
   assert.equal(away.exit, 1)
   assert.match(
     away.err,
-    /^http:\/\/127\.0\.0\.1:1\/metrics does not answer: .*name the address of a process with --base-url\.\n$/,
+    /^http:\/\/127\.0\.0\.1:1\/metrics cannot be reached: .*give the address of a process with --base-url\.\n$/,
   )
   const other = await run('--base-url', `${world.base_url}/docs`)
-  assert.match(other.err, /is not the service/)
+  assert.match(other.err, /is not a Posthorn service/)
 })

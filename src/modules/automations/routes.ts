@@ -21,7 +21,7 @@ import { sourceRoutes } from './sources/routes.ts'
 import { automationFailures } from './validation.ts'
 import { ignoredOfMessage } from '../messages/service.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
-import { keeping, reply, type Route, route } from '../../platform/http/route.ts'
+import { storingReply, reply, type Route, route } from '../../platform/http/route.ts'
 
 export const moduleRoutes = ({ sources, automations, events, ingest }: AutomationServices): Route[] => [
   ...sourceRoutes(sources),
@@ -64,7 +64,7 @@ const createAutomationRoute = (automations: AutomationService): Route =>
     replies: { 201: Automation },
     errors: ['resource_missing', 'automation_limit_reached', ...messageErrors],
     handler: async ({ caller, body, sql, keep }) =>
-      reply(201, await automations.create(sql, caller, body, keeping(keep, 201))),
+      reply(201, await automations.create(sql, caller, body, storingReply(keep, 201))),
   })
 
 const listAutomationsRoute = (automations: AutomationService): Route =>

@@ -22,7 +22,7 @@ import type { CampaignService } from './service.ts'
 import { acceptedObject, ignoredOfMessage, messageObject, sendErrors } from '../messages/service.ts'
 import { canonicalFingerprint, replayedHeaders } from '../../platform/http/idempotency.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
-import { keeping, reply, route, type Route } from '../../platform/http/route.ts'
+import { storingReply, reply, route, type Route } from '../../platform/http/route.ts'
 
 const tag = 'Campaigns'
 
@@ -68,7 +68,7 @@ const createCampaignRoute = (campaigns: CampaignService): Route =>
     replies: { 201: Campaign },
     errors: ['resource_missing', 'unsupported_message_type', ...launchErrors],
     handler: async ({ caller, body, sql, keep }) =>
-      reply(201, await campaigns.create(sql, caller, body, keeping(keep, 201))),
+      reply(201, await campaigns.create(sql, caller, body, storingReply(keep, 201))),
   })
 
 const listCampaignsRoute = (campaigns: CampaignService): Route =>
@@ -201,7 +201,7 @@ const launchCampaignRoute = (campaigns: CampaignService): Route =>
     replies: { 200: Campaign },
     errors: ['resource_missing', 'campaign_state_invalid', ...launchErrors],
     handler: async ({ caller, params, body, sql, keep }) =>
-      reply(200, await campaigns.launch(sql, caller, params['id']!, body, keeping(keep, 200))),
+      reply(200, await campaigns.launch(sql, caller, params['id']!, body, storingReply(keep, 200))),
   })
 
 const rehearseCampaignRoute = (campaigns: CampaignService): Route =>
@@ -274,7 +274,7 @@ const duplicateCampaignRoute = (campaigns: CampaignService): Route =>
       'upstream_unavailable',
     ],
     handler: async ({ caller, params, body, sql, keep }) =>
-      reply(201, await campaigns.duplicate(sql, caller, params['id']!, body, keeping(keep, 201))),
+      reply(201, await campaigns.duplicate(sql, caller, params['id']!, body, storingReply(keep, 201))),
   })
 
 const statusRoute = (campaigns: CampaignService, action: 'pause' | 'resume' | 'cancel'): Route =>
@@ -295,7 +295,7 @@ const statusRoute = (campaigns: CampaignService, action: 'pause' | 'resume' | 'c
       ...(action === 'resume' ? (['insufficient_balance'] as const) : []),
     ],
     handler: async ({ caller, params, sql, keep }) =>
-      reply(200, await campaigns[action](sql, caller, params['id']!, keeping(keep, 200))),
+      reply(200, await campaigns[action](sql, caller, params['id']!, storingReply(keep, 200))),
   })
 
 const descriptions = {

@@ -4,7 +4,7 @@ import { deletedOf } from '../../api/resources/shared-fields.ts'
 import { Channel, channelTypes, ConnectedChannel, Template } from '../../api/resources/channel.ts'
 import { AnyObject } from '../../api/resources/nullable.ts'
 import { listOf, listQuery, onePage, onePageQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
-import { keeping, reply, route, type Route } from '../../platform/http/route.ts'
+import { storingReply, reply, route, type Route } from '../../platform/http/route.ts'
 import type { ChannelService } from './service.ts'
 
 const Deleted = deletedOf('channel')
@@ -91,7 +91,7 @@ const createChannelRoute = (channels: ChannelService): Route =>
     replies: { 201: ConnectedChannel },
     errors: ['channel_identifier_taken', 'upstream_rejected', 'upstream_unavailable', 'live_mode_required'],
     handler: async ({ caller, body, sql, keep }) =>
-      reply(201, await channels.create(sql, caller, body, keeping(keep, 201))),
+      reply(201, await channels.create(sql, caller, body, storingReply(keep, 201))),
   })
 
 const retrieveChannelRoute = (channels: ChannelService): Route =>

@@ -1,7 +1,7 @@
 /** The service of the console module (behaviour: console 2). */
 import { limits } from '../../api/limits.ts'
 import { isoTime } from '../../lib/clock.ts'
-import { keepPartitions } from '../../platform/database/partitions.ts'
+import { maintainPartitions } from '../../platform/database/partitions.ts'
 import { untilDone } from '../../platform/jobs/periodic-jobs.ts'
 import type { PeriodicJob, Platform } from '../../platform/platform.ts'
 import type { AccountService } from '../accounts/service.ts'
@@ -71,7 +71,7 @@ const operatorPeriodicJobs = (platform: Platform, open: Sessions): PeriodicJob[]
     name: 'request log partitions',
     every_ms: 3600_000,
     run: () =>
-      keepPartitions(
+      maintainPartitions(
         platform.pool,
         { table: 'request_log', prefix: 'req', every: 'day' },
         platform.clock.now(),

@@ -8,7 +8,7 @@ import { isoTime, withDeadline } from '../../lib/clock.ts'
 import { transact, type Db } from '../../platform/database/sql.ts'
 import { formOverhead, isForm, readForm, receiving, unknownField } from '../../platform/http/form.ts'
 import { canonicalFingerprint } from '../../platform/http/idempotency.ts'
-import type { KeepReply, Reply } from '../../platform/http/route.ts'
+import type { StoreReply, Reply } from '../../platform/http/route.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { SignedUrls } from './signed-urls.ts'
 import { bytesMaxOf, headBytes, acceptedExtensions, typeOfFile, uploadBytesMax, type FileType } from './file-types.ts'
@@ -29,7 +29,7 @@ export type Uploads = ReturnType<typeof uploads>
 
 export const uploads = (deps: UploadDeps) => ({
   /** `keep` stores the reply in the same transaction. */
-  take: (sql: Db, caller: Caller, request: IncomingMessage, keep: KeepReply): Promise<Reply> =>
+  take: (sql: Db, caller: Caller, request: IncomingMessage, keep: StoreReply): Promise<Reply> =>
     withDeadline(deps.platform.clock, uploadMsMax, (signal) => receiveUpload(deps, sql, caller, request, keep, signal)),
   /** For a repeated upload, which is not stored; null if no file can be read. */
   async digest(request: IncomingMessage): Promise<string | null> {
@@ -50,7 +50,7 @@ async function receiveUpload(
   sql: Db,
   caller: Caller,
   request: IncomingMessage,
-  keep: KeepReply,
+  keep: StoreReply,
   signal: AbortSignal,
 ): Promise<Reply> {
   const { platform, storage, addresses } = deps

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import postgres from '#postgres'
 import { idFloor } from '../../lib/ids.ts'
 import { isoTime } from '../../lib/clock.ts'
-import { keepPartitions } from '../../platform/database/partitions.ts'
+import { maintainPartitions } from '../../platform/database/partitions.ts'
 import { jsonRows, type Pool } from '../../platform/database/sql.ts'
 import { until } from '../../../test/support/waiting.ts'
 import { startPlatform, type PlatformWorld } from '../../../test/support/world.ts'
@@ -136,7 +136,7 @@ const readMax = 8000
 
 test('a page of each filter is read through indexes, also where what it finds is oldest or nothing', async (t) => {
   const world = await startPlatform(t)
-  await keepPartitions(world.pool, { table: 'messages', prefix: 'msg', every: 'month', fillfactor: 50 }, startMs, null)
+  await maintainPartitions(world.pool, { table: 'messages', prefix: 'msg', every: 'month', fillfactor: 50 }, startMs, null)
   await insert(
     world.pool,
     tenant.account_id,

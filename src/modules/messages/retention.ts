@@ -2,7 +2,7 @@
 import { ageOf, isoTime, longAgo, mark, type Mark } from '../../lib/clock.ts'
 import { idFloor } from '../../lib/ids.ts'
 import { untilDone } from '../../platform/jobs/periodic-jobs.ts'
-import { keepPartitions, type PartitionedTable, startOf } from '../../platform/database/partitions.ts'
+import { maintainPartitions, type PartitionedTable, startOf } from '../../platform/database/partitions.ts'
 import type { PeriodicJob, Platform } from '../../platform/platform.ts'
 import { forgetCounts, forgetQuarters, setDeletedBefore, waitsBefore } from './repository.ts'
 
@@ -40,7 +40,7 @@ export function messagePartitions(platform: Platform): PeriodicJob {
       state.made = mark(clock)
       let changed = 0
       for (const table of [messages, attempts])
-        changed += await keepPartitions(platform.pool, table, clock.now(), isForgotten ? before_ms : null)
+        changed += await maintainPartitions(platform.pool, table, clock.now(), isForgotten ? before_ms : null)
       return changed
     },
   }

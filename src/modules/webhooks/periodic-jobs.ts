@@ -1,6 +1,6 @@
 /** Periodic jobs of webhooks: partitions, retention, queue depths, and secrets sealed under a previous key. */
 import { idFloor } from '../../lib/ids.ts'
-import { keepPartitions } from '../../platform/database/partitions.ts'
+import { maintainPartitions } from '../../platform/database/partitions.ts'
 import type { PeriodicJob, Platform } from '../../platform/platform.ts'
 import { resealAll } from '../../platform/secrets/resealing.ts'
 import { expireDeliveries } from './delivery-repository.ts'
@@ -14,7 +14,7 @@ export const webhookPeriodicJobs = (platform: Platform): PeriodicJob[] => [
     name: 'delivery partitions',
     every_ms: 3600_000,
     run: () =>
-      keepPartitions(
+      maintainPartitions(
         platform.pool,
         { table: 'webhook_deliveries', prefix: 'whd' },
         platform.clock.now(),

@@ -4,7 +4,7 @@ import { deletedOf } from '../../api/resources/shared-fields.ts'
 import { deliveryStatuses, WebhookDelivery } from '../../api/resources/webhook-delivery.ts'
 import { WebhookEndpoint, WebhookEndpointWithSecret } from '../../api/resources/webhook-endpoint.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
-import { keeping, reply, route, type Route } from '../../platform/http/route.ts'
+import { storingReply, reply, route, type Route } from '../../platform/http/route.ts'
 import { EndpointChange, EndpointCreation, endpointFailures, RollSecret } from './endpoint.ts'
 import type { WebhookService } from './service.ts'
 
@@ -43,7 +43,7 @@ const endpointRoutes = (webhooks: WebhookService): Route[] => [
     replies: { 201: WebhookEndpointWithSecret },
     errors: ['webhook_url_not_public', 'webhook_endpoint_limit_reached'],
     handler: async ({ caller, body, sql, keep }) =>
-      reply(201, await webhooks.endpoints.create(sql, caller, body, keeping(keep, 201))),
+      reply(201, await webhooks.endpoints.create(sql, caller, body, storingReply(keep, 201))),
   }),
   route({
     operation: 'webhook_endpoints.list',

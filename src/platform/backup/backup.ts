@@ -23,7 +23,7 @@ export interface BackupParts {
   readonly account_id: string | null
   readonly rowsOf: (sql: Db) => Promise<RowsOf>
   /** Receives the table, its rows so far, and total bytes before compression. */
-  readonly told: (progress: Progress) => void
+  readonly onProgress: (progress: Progress) => void
 }
 
 export type RowsOf = (table: CarriedTable) => string | undefined
@@ -110,7 +110,7 @@ async function manifestOf({ clock, version, account_id }: BackupParts, sql: Db):
   }
 }
 
-async function* texts({ told, rowsOf }: BackupParts, sql: Db, counts: Record<string, number>): AsyncGenerator<Buffer> {
+async function* texts({ onProgress, rowsOf }: BackupParts, sql: Db, counts: Record<string, number>): AsyncGenerator<Buffer> {
   let bytes = 0
   const rowsRead = await rowsOf(sql)
   for (const table of await tablesOf(sql)) {
@@ -122,7 +122,7 @@ async function* texts({ told, rowsOf }: BackupParts, sql: Db, counts: Record<str
     for await (const piece of reading as AsyncIterable<Buffer>) {
       rows += linesIn(piece)
       bytes += piece.length
-      told({ table: table.name, rows, bytes })
+      onProgress({ table: table.name, rows, bytes })
       yield piece
     }
     counts[table.name] = rows

@@ -51,7 +51,7 @@ export interface CheckedFile {
 }
 
 /** Verifies a file from beginning to end. Throws `OperatorError` for a truncated, modified or foreign file. */
-export async function checkFile(path: string, told: (bytes: number, of: number) => void): Promise<CheckedFile> {
+export async function checkFile(path: string, onProgress: (bytes: number, of: number) => void): Promise<CheckedFile> {
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
     throw new OperatorError(
       error.code === 'ENOENT' ? `There is no file ${path}.` : `${path} cannot be read: ${error.message}.`,
@@ -64,7 +64,7 @@ export async function checkFile(path: string, told: (bytes: number, of: number) 
     const { manifest, from } = await readHead(file, path)
     const to = size - trailerBytes
     if (to < from) throw damaged(path)
-    const found = await digestOf(path, to, (bytes) => told(bytes, size))
+    const found = await digestOf(path, to, (bytes) => onProgress(bytes, size))
     const trailer = Buffer.alloc(trailerBytes)
     await file.read(trailer, 0, trailerBytes, to)
     if (trailer.toString('latin1') !== trailerText(found)) throw damaged(path)
@@ -100,7 +100,7 @@ async function readHead(file: FileHandle, path: string): Promise<{ manifest: Man
   }
 }
 
-async function digestOf(path: string, bytes: number, told: (bytes: number) => void): Promise<string> {
+async function digestOf(path: string, bytes: number, onProgress: (bytes: number) => void): Promise<string> {
   const hash = createHash('sha256')
   let done = 0
   for await (const chunk of createReadStream(path, {
@@ -109,7 +109,7 @@ async function digestOf(path: string, bytes: number, told: (bytes: number) => vo
   }) as AsyncIterable<Buffer>) {
     hash.update(chunk)
     done += chunk.length
-    told(done)
+    onProgress(done)
   }
   return hash.digest('hex')
 }
@@ -124,35 +124,35 @@ export async function readTables(
   unpacked: AsyncIterable<Buffer>,
   begin: (head: TableHead) => Promise<TableSink>,
 ): Promise<void> {
-  let held: Buffer = Buffer.alloc(0)
+  let buffered: Buffer = Buffer.alloc(0)
   let sink: TableSink | undefined
   // include the line break that ends the head, because a table without rows ends at once
   let skips = 0
   const forward = async (to: number) => {
-    if (to > skips) await sink!.write(held.subarray(skips, to))
+    if (to > skips) await sink!.write(buffered.subarray(skips, to))
     skips = Math.max(0, skips - to)
-    held = held.subarray(to)
+    buffered = buffered.subarray(to)
   }
   for await (const chunk of unpacked) {
-    held = held.length === 0 ? chunk : Buffer.concat([held, chunk])
+    buffered = buffered.length === 0 ? chunk : Buffer.concat([buffered, chunk])
     for (;;) {
       if (sink === undefined) {
-        const end = held.indexOf('\n')
+        const end = buffered.indexOf('\n')
         if (end === -1) break
-        sink = await begin(JSON.parse(held.subarray(0, end).toString()) as TableHead)
-        held = held.subarray(end)
+        sink = await begin(JSON.parse(buffered.subarray(0, end).toString()) as TableHead)
+        buffered = buffered.subarray(end)
         skips = 1
       }
-      const end = held.indexOf(endOfRows)
+      const end = buffered.indexOf(endOfRows)
       if (end === -1) {
-        await forward(Math.max(0, held.length - endOfRows.length + 1))
+        await forward(Math.max(0, buffered.length - endOfRows.length + 1))
         break
       }
       await forward(end + 1)
       await sink.end()
       sink = undefined
-      held = held.subarray(endOfRows.length - 1)
+      buffered = buffered.subarray(endOfRows.length - 1)
     }
   }
-  if (sink !== undefined || held.length > 0) throw new Error('the stream of tables ends in the middle of one')
+  if (sink !== undefined || buffered.length > 0) throw new Error('the stream of tables ends in the middle of one')
 }

@@ -6,7 +6,7 @@ import { hashAlike, requireFittingKey } from '../secrets/secrets.ts'
 import { checkFile, type Manifest, type PartitionNote } from './format.ts'
 import { copyInto, copyWithoutTriggers, loadTables, partitionText, type RestoreParts } from './restore.ts'
 
-export interface ImportParts extends Pick<RestoreParts, 'keys' | 'checking' | 'told'> {
+export interface ImportParts extends Pick<RestoreParts, 'keys' | 'onChecked' | 'onProgress'> {
   readonly pool: Pool
   readonly isOwned: (table: string, account_id: string) => boolean
   readonly hashed: readonly string[]
@@ -26,7 +26,7 @@ const notAllowed = '42501'
 
 /** Throws `OperatorError` for a damaged file, a wrong key or schema, and an account that already exists. */
 export async function importRows(parts: ImportParts, path: string): Promise<ImportReport> {
-  const file = await checkFile(path, parts.checking)
+  const file = await checkFile(path, parts.onChecked)
   const { account_id, created_at } = file.manifest
   if (account_id === null)
     throw new OperatorError(`${path} holds a whole installation: bring it back with \`posthorn restore ${path}\`.`)
@@ -42,7 +42,7 @@ export async function importRows(parts: ImportParts, path: string): Promise<Impo
         throw new OperatorError(`The account ${account_id} is here already. Nothing was written.`)
       for (const partition of file.manifest.partitions) await makePartition(tx, partition)
       const counts = await loadTables(
-        { isCarried, told: parts.told },
+        { isCarried, onProgress: parts.onProgress },
         tx,
         path,
         file,

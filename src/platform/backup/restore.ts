@@ -34,8 +34,8 @@ export interface RestoreParts {
   readonly keys: SecretKeys
   readonly accepts: (manifest: Manifest) => void
   readonly isCarried: (table: string) => boolean
-  readonly checking: (bytes: number, of: number) => void
-  readonly told: (progress: Progress) => void
+  readonly onChecked: (bytes: number, of: number) => void
+  readonly onProgress: (progress: Progress) => void
 }
 
 export interface RestoreReport {
@@ -50,7 +50,7 @@ export interface RestoreReport {
 /** Throws `OperatorError` for a damaged file or one of a newer version, a wrong key, and a database that is not empty. */
 export async function restoreBackup(parts: RestoreParts, path: string): Promise<RestoreReport> {
   const { pool, clock } = parts
-  const file = await checkFile(path, parts.checking)
+  const file = await checkFile(path, parts.onChecked)
   const { manifest } = file
   parts.accepts(manifest)
   requireFittingKey(parts.keys, manifest)
@@ -130,7 +130,7 @@ async function load(parts: RestoreParts, sql: Db, path: string, file: CheckedFil
 }
 
 export async function loadTables(
-  { isCarried, told }: Pick<RestoreParts, 'isCarried' | 'told'>,
+  { isCarried, onProgress }: Pick<RestoreParts, 'isCarried' | 'onProgress'>,
   sql: Db,
   path: string,
   file: CheckedFile,
@@ -148,7 +148,7 @@ export async function loadTables(
     return {
       async write(rows) {
         bytes += rows.length
-        told({ table, rows: counts[table]!, bytes })
+        onProgress({ table, rows: counts[table]!, bytes })
         await sink.write(rows)
       },
       async end() {

@@ -105,11 +105,11 @@ async function copyOnce(from: string, to: string): Promise<string> {
   const marked = await stat(join(to, 'bin/postgres')).catch(() => undefined)
   const original = await stat(join(from, 'bin/postgres'))
   if (marked?.size === original.size) return to
-  const fresh = `${to}.new-${process.pid}`
-  await rm(fresh, { recursive: true, force: true })
-  await cp(from, fresh, { recursive: true, verbatimSymlinks: true })
+  const temporary = `${to}.new-${process.pid}`
+  await rm(temporary, { recursive: true, force: true })
+  await cp(from, temporary, { recursive: true, verbatimSymlinks: true })
   await rm(to, { recursive: true, force: true })
-  await rename(fresh, to)
+  await rename(temporary, to)
   return to
 }
 

@@ -13,11 +13,11 @@ export async function syncClock(sql: Db, clock: SystemClock): Promise<number> {
   let best = { took_ms: Infinity, offset_ms: 0 }
   const before = clock.offset_ms
   for (let sample = 0; sample < samples; sample++) {
-    const asked = clock.now()
+    const sent_at = clock.now()
     const [row] = await sql<{ ms: number }[]>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as ms`
-    const answered = clock.now()
-    const took = answered - asked
-    if (took < best.took_ms) best = { took_ms: took, offset_ms: before + row!.ms - (asked + took / 2) }
+    const received_at = clock.now()
+    const took = received_at - sent_at
+    if (took < best.took_ms) best = { took_ms: took, offset_ms: before + row!.ms - (sent_at + took / 2) }
   }
   // ignore differences within the measurement error
   const isWithinError = (offset_ms: number) => Math.abs(best.offset_ms - offset_ms) <= best.took_ms / 2 + 1

@@ -114,7 +114,7 @@ test('an unusable data folder is refused with one line that names the problem', 
     return error.message
   }
 
-  assert.match(await refusal(occupied), /cannot be put into .*postgres: .*Move away what is there/)
+  assert.match(await refusal(occupied), /cannot be created in .*postgres: .*Move that folder away/)
   await rename(join(dataDir, 'postgres/posthorn.password'), join(dataDir, 'password'))
   assert.match(
     await refusal(dataDir),
@@ -141,7 +141,7 @@ test('a server that refuses logins because its disk is full is reported at once,
     within('the refusal', connectEmbedded({ dataDir, log, throwaway: true })),
     (error) =>
       error instanceof OperatorError &&
-      /^The embedded database lets nobody in: could not write init file: No space left on device\. [^\n]*$/.test(
+      /^The embedded database refuses connections: could not write init file: No space left on device\. [^\n]*$/.test(
         error.message,
       ),
   )

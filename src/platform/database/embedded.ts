@@ -87,12 +87,12 @@ const settings: Readonly<Record<string, string>> = {
 const throwawaySettings = { fsync: 'off', full_page_writes: 'off', max_connections: '300', shared_buffers: '256MB' }
 
 /** Starts or adopts the server, and restarts it if it dies. Resolves when it is ready. */
-export const startEmbedded = (options: EmbeddedOptions): Promise<Embedded> => hold(options, true)
+export const startEmbedded = (options: EmbeddedOptions): Promise<Embedded> => attach(options, true)
 
 /** Adopts the server of a running service, or starts one temporarily. */
-export const connectEmbedded = (options: EmbeddedOptions): Promise<Embedded> => hold(options, false)
+export const connectEmbedded = (options: EmbeddedOptions): Promise<Embedded> => attach(options, false)
 
-interface Holder {
+interface Context {
   readonly options: EmbeddedOptions
   readonly folder: string
   readonly programs: Programs
@@ -104,81 +104,81 @@ interface Address {
   readonly password: string
 }
 
-interface Held extends Address {
+interface Attached extends Address {
   readonly pid: number
   readonly session: postgres.Sql
 }
 
-async function hold(options: EmbeddedOptions, supervised: boolean): Promise<Embedded> {
+async function attach(options: EmbeddedOptions, supervised: boolean): Promise<Embedded> {
   const dataDir = resolve(options.dataDir)
   await makeFolder(dataDir).catch((error: Error) => {
     throw new OperatorError(
-      `The data folder cannot be made: ${error.message}. Set POSTHORN_DATA_DIR to a folder that can be written.`,
+      `The data folder cannot be created: ${error.message}. Set POSTHORN_DATA_DIR to a writable folder.`,
     )
   })
   const programs = await findPrograms(dataDir, options.detours)
-  const holder: Holder = { options, folder: join(dataDir, 'postgres'), programs, clock: options.clock ?? systemClock() }
+  const context: Context = { options, folder: join(dataDir, 'postgres'), programs, clock: options.clock ?? systemClock() }
   let stopping = false
-  let held: Held | undefined
+  let server: Attached | undefined
   let recovery: Promise<void> | undefined
   const listeners: (() => void)[] = []
-  const lost = () => {
+  const onLost = () => {
     if (stopping || !supervised) return
-    options.log.error('the embedded database went away; starting it again')
+    options.log.error('the embedded database stopped unexpectedly; restarting it')
     recovery ??= recover().finally(() => (recovery = undefined))
   }
   const recover = async () => {
     for (let failures = 0; !stopping; failures++) {
       try {
-        held = await acquire(holder, lost, held?.port)
-        options.log.info({ pid: held.pid }, 'the embedded database is back')
+        server = await acquire(context, onLost, server?.port)
+        options.log.info({ pid: server.pid }, 'the embedded database was restarted')
         for (const listener of listeners) listener()
         return
       } catch (error) {
-        options.log.error({ reason: (error as Error).message, failures }, 'the embedded database does not start')
-        await holder.clock.sleep(Math.min(recoverFirstMs * 2 ** failures, recoverMaxMs))
+        options.log.error({ reason: (error as Error).message, failures }, 'the embedded database could not be started')
+        await context.clock.sleep(Math.min(recoverFirstMs * 2 ** failures, recoverMaxMs))
       }
     }
   }
-  held = await acquire(holder, lost)
+  server = await acquire(context, onLost)
   return {
-    url: urlOf(held, database),
+    url: urlOf(server, database),
     get pid() {
-      return held!.pid
+      return server!.pid
     },
     onRestarted: (listener) => void listeners.push(listener),
     async stop() {
       if (stopping) return
       stopping = true
       await recovery
-      await release(holder, held!)
+      await release(context, server!)
     },
   }
 }
 
-async function acquire(holder: Holder, lost: () => void, port?: number): Promise<Held> {
-  await makeCluster(holder)
+async function acquire(context: Context, onLost: () => void, port?: number): Promise<Attached> {
+  await makeCluster(context)
   // measured from the first refusal, because creating a cluster may take over a minute on a slow machine
   let deadline: number | undefined
   let refused = 0
   let reason = ''
   for (;;) {
-    const password = await passwordOf(holder)
-    const running = (await runningPostmaster(holder.folder)) ?? (await launch(holder, port))
+    const password = await passwordOf(context)
+    const running = (await runningPostmaster(context.folder)) ?? (await launch(context, port))
     if (running?.ready === true) {
-      const server = { ...running, password }
-      const held = await holdServer(server, lost).catch((error: unknown) => notHeld(error, server))
-      if ('session' in held) return held
+      const address = { ...running, password }
+      const attached = await attachTo(address, onLost).catch((error: unknown) => attachFailure(error, address))
+      if ('session' in attached) return attached
       refused += 1
-      reason = ` (${held.reason})`
+      reason = ` (${attached.reason})`
     }
-    if (holder.clock.now() > (deadline ??= holder.clock.now() + readyWithinMs))
-      throw new OperatorError(`The embedded database was not ready within a minute${reason}; see ${logFile(holder)}.`)
-    await holder.clock.sleep(running === undefined ? retryMs : Math.min(pollMs * 2 ** refused, refusedMaxMs))
+    if (context.clock.now() > (deadline ??= context.clock.now() + readyWithinMs))
+      throw new OperatorError(`The embedded database was not ready within a minute${reason}; see ${logFile(context)}.`)
+    await context.clock.sleep(running === undefined ? retryMs : Math.min(pollMs * 2 ** refused, refusedMaxMs))
   }
 }
 
-async function passwordOf({ folder }: Holder): Promise<string> {
+async function passwordOf({ folder }: Context): Promise<string> {
   const path = join(folder, 'posthorn.password')
   const written = await readFile(path, 'utf8').catch((error: Error) => {
     throw new OperatorError(
@@ -191,18 +191,18 @@ async function passwordOf({ folder }: Holder): Promise<string> {
 const urlOf = (server: Address, name: string): string =>
   `postgres://posthorn:${server.password}@127.0.0.1:${server.port}/${name}`
 
-async function holdServer(server: Omit<Held, 'session'>, lost: () => void): Promise<Held> {
-  let holding = false
+async function attachTo(server: Omit<Attached, 'session'>, onLost: () => void): Promise<Attached> {
+  let isAttached = false
   const session = openSession(server, database, {
     onclose: () => {
-      if (!holding) return
-      holding = false
-      lost()
+      if (!isAttached) return
+      isAttached = false
+      onLost()
     },
   })
   try {
-    await session`select pg_advisory_lock_shared(${advisoryLocks.hold_embedded})`
-    holding = true
+    await session`select pg_advisory_lock_shared(${advisoryLocks.embedded_server})`
+    isAttached = true
     return { ...server, session }
   } catch (error) {
     await session.end({ timeout: 0 })
@@ -216,22 +216,22 @@ const openSession = (server: Address, name: string, options: { onclose?: () => v
     max_lifetime: null,
     fetch_types: false,
     connect_timeout: 5,
-    connection: { application_name: 'posthorn hold' },
+    connection: { application_name: 'posthorn' },
     onnotice: () => undefined,
     ...options,
   })
 
 /** A wrong password means a foreign server, and a full disk refuses logins. Other errors are temporary. */
-async function notHeld(error: unknown, server: Address): Promise<{ readonly reason: string }> {
+async function attachFailure(error: unknown, server: Address): Promise<{ readonly reason: string }> {
   const { code, message } = error as Error & { code?: string }
   if (code === '3D000') await makeDatabase(server)
   if (code === '28P01')
     throw new OperatorError(
-      'The database under the data folder does not accept its own password: posthorn.password was changed. Restore it from a backup.',
+      'The embedded database does not accept its own password: posthorn.password was changed. Restore that file from a backup.',
     )
   if (refusesWrites(error))
     throw new OperatorError(
-      `The embedded database lets nobody in: ${message}. See to its disk and memory, then try again.`,
+      `The embedded database refuses connections: ${message}. Check its disk and memory, then try again.`,
       'database',
     )
   return { reason: message || String(code) }
@@ -252,53 +252,53 @@ async function makeDatabase(server: Address): Promise<void> {
   }
 }
 
-async function release(holder: Holder, held: Held): Promise<void> {
-  const last = await held.session
+async function release(context: Context, server: Attached): Promise<void> {
+  const last = await server.session
     .begin(async (sql) => {
-      await sql`select pg_advisory_unlock_shared(${advisoryLocks.hold_embedded})`
+      await sql`select pg_advisory_unlock_shared(${advisoryLocks.embedded_server})`
       const [row] = await sql<
         { alone: boolean }[]
-      >`select pg_try_advisory_lock(${advisoryLocks.hold_embedded}) as alone`
+      >`select pg_try_advisory_lock(${advisoryLocks.embedded_server}) as alone`
       return row!.alone
     })
     .catch(() => false)
-  const ending = held.session.end({ timeout: 5 })
-  if (last) await stopPostmaster(holder.folder, held.pid, holder.clock)
+  const ending = server.session.end({ timeout: 5 })
+  if (last) await stopPostmaster(context.folder, server.pid, context.clock)
   await ending.catch(() => undefined)
 }
 
-const logFile = (holder: Holder): string => join(holder.folder, '../postgres.log')
+const logFile = (context: Context): string => join(context.folder, '../postgres.log')
 
 /** Undefined if the server ended for a temporary reason. */
 async function launch(
-  holder: Holder,
+  context: Context,
   port?: number,
 ): Promise<{ pid: number; port: number; ready: boolean } | undefined> {
   const chosen = port ?? (await freePort())
-  const size = await stat(logFile(holder)).then(
+  const size = await stat(logFile(context)).then(
     (found) => found.size,
     () => 0,
   )
-  if (size > logBytesMax) await rename(logFile(holder), `${logFile(holder)}.1`)
-  const log = await open(logFile(holder), 'a', 0o600)
+  if (size > logBytesMax) await rename(logFile(context), `${logFile(context)}.1`)
+  const log = await open(logFile(context), 'a', 0o600)
   const from = size > logBytesMax ? 0 : size
   try {
-    const all = { ...settings, ...(holder.options.throwaway === true ? throwawaySettings : {}), port: String(chosen) }
+    const all = { ...settings, ...(context.options.throwaway === true ? throwawaySettings : {}), port: String(chosen) }
     const args = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-    const child = await holder.programs.start(
+    const child = await context.programs.start(
       'postgres',
-      holder.folder,
+      context.folder,
       (folder) => ['-D', folder, ...args],
       ['ignore', log.fd, log.fd],
       true,
     )
     child.unref()
-    holder.options.onStarted?.()
+    context.options.onStarted?.()
     const ended = exitOf(child)
     for (;;) {
-      const code = await Promise.race([ended, holder.clock.sleep(pollMs)])
-      if (typeof code === 'string') return await explainExit(holder, code, from)
-      const running = await runningPostmaster(holder.folder)
+      const code = await Promise.race([ended, context.clock.sleep(pollMs)])
+      if (typeof code === 'string') return await explainExit(context, code, from)
+      const running = await runningPostmaster(context.folder)
       if (running?.ready === true) return running
     }
   } finally {
@@ -306,8 +306,8 @@ async function launch(
   }
 }
 
-async function explainExit(holder: Holder, code: string, from: number): Promise<undefined> {
-  const written = (await readFile(logFile(holder))).subarray(from).toString()
+async function explainExit(context: Context, code: string, from: number): Promise<undefined> {
+  const written = (await readFile(logFile(context))).subarray(from).toString()
   // on a full disk the message may name a lock file
   const full = /No space left on device|Read-only file system/.test(written)
   // another process was faster, children of a killed server still run, or the port was taken
@@ -316,7 +316,7 @@ async function explainExit(holder: Holder, code: string, from: number): Promise<
     /lock file|shared memory block|Address already in use|could not bind|could not create any TCP/.test(written)
   )
     return undefined
-  throw new OperatorError(`The embedded database did not start: ${reasonIn(written) ?? code} (${logFile(holder)})`)
+  throw new OperatorError(`The embedded database did not start: ${reasonIn(written) ?? code} (${logFile(context)})`)
 }
 
 function reasonIn(written: string): string | undefined {
@@ -336,31 +336,31 @@ function exitOf(child: ChildProcess): Promise<string> {
 }
 
 /** Creates it in a temporary folder that is then renamed, so that a partial cluster is never started. */
-async function makeCluster(holder: Holder): Promise<void> {
-  const { folder, programs, options } = holder
-  if (await isThere(join(folder, 'PG_VERSION'))) return giveTo(programs, folder)
-  const fresh = `${folder}.new-${process.pid}-${randomBytes(3).toString('hex')}`
-  const password = `${fresh}.password`
-  await mkdir(fresh, { mode: 0o700 })
+async function makeCluster(context: Context): Promise<void> {
+  const { folder, programs, options } = context
+  if (await exists(join(folder, 'PG_VERSION'))) return changeOwner(programs, folder)
+  const temporary = `${folder}.new-${process.pid}-${randomBytes(3).toString('hex')}`
+  const password = `${temporary}.password`
+  await mkdir(temporary, { mode: 0o700 })
   try {
     await writeFile(password, randomBytes(24).toString('base64url'), { mode: 0o600 })
-    await giveTo(programs, fresh)
-    await giveTo(programs, password)
-    await initdb(holder, fresh, password)
-    await rename(password, join(fresh, 'posthorn.password'))
-    await rename(fresh, folder).catch(async (error: Error) => {
-      if (!(await isThere(join(folder, 'PG_VERSION'))))
+    await changeOwner(programs, temporary)
+    await changeOwner(programs, password)
+    await initdb(context, temporary, password)
+    await rename(password, join(temporary, 'posthorn.password'))
+    await rename(temporary, folder).catch(async (error: Error) => {
+      if (!(await exists(join(folder, 'PG_VERSION'))))
         throw new OperatorError(
-          `The embedded database cannot be put into ${folder}: ${error.message}. Move away what is there, or set POSTHORN_DATA_DIR.`,
+          `The embedded database cannot be created in ${folder}: ${error.message}. Move that folder away, or set POSTHORN_DATA_DIR.`,
         )
     })
     if (options.throwaway !== true) await Promise.all([folder, dirname(folder)].map(syncNames))
   } finally {
-    await Promise.all([fresh, password].map((path) => rm(path, { recursive: true, force: true })))
+    await Promise.all([temporary, password].map((path) => rm(path, { recursive: true, force: true })))
   }
 }
 
-async function initdb({ programs, options }: Holder, folder: string, passwordFile: string): Promise<void> {
+async function initdb({ programs, options }: Context, folder: string, passwordFile: string): Promise<void> {
   const password = await open(passwordFile, 'r')
   try {
     // an unprivileged user may not be able to read a password file
@@ -386,7 +386,7 @@ async function initdb({ programs, options }: Holder, folder: string, passwordFil
     const [output, errors, ended] = await Promise.all([text(child.stdout!), text(child.stderr!), exitOf(child)])
     if (ended !== 'it ended with 0')
       throw new OperatorError(
-        `The embedded database could not be made: ${reasonIn(errors) ?? reasonIn(output) ?? ended}.`,
+        `The embedded database could not be created: ${reasonIn(errors) ?? reasonIn(output) ?? ended}.`,
       )
   } finally {
     await password.close()
@@ -405,13 +405,13 @@ async function syncNames(folder: string): Promise<void> {
   await opened.sync().finally(() => opened.close())
 }
 
-const isThere = (path: string): Promise<boolean> =>
+const exists = (path: string): Promise<boolean> =>
   lstat(path).then(
     () => true,
     () => false,
   )
 
-async function giveTo({ owner }: Programs, path: string): Promise<void> {
+async function changeOwner({ owner }: Programs, path: string): Promise<void> {
   if (owner === undefined) return
   const found = await lstat(path)
   if (found.uid === owner.uid) return

@@ -8,11 +8,11 @@ export interface QueueLimits {
   readonly waiting_per_account: number
 }
 
-export type Leave = () => void
+export type Release = () => void
 
 export interface FairQueue {
-  /** Resolves to null when the queue is full, after `wait_ms`, or when `gone` aborts. */
-  enter(account_id: string, wait_ms: number, gone: AbortSignal): Promise<Leave | null>
+  /** Resolves to null when the queue is full, after `wait_ms`, or when `signal` aborts. */
+  acquire(account_id: string, wait_ms: number, signal: AbortSignal): Promise<Release | null>
   waiting(): number
 }
 
@@ -25,13 +25,13 @@ export function fairQueue(clock: Clock, limits: QueueLimits): FairQueue {
   const state: QueueState = { limits, running: new Map(), running_all: 0, waiters: new Set() }
   return {
     waiting: () => state.waiters.size,
-    async enter(account_id, wait_ms, gone) {
-      if (gone.aborted) return null
+    async acquire(account_id, wait_ms, signal) {
+      if (signal.aborted) return null
       if (!mayRun(state, account_id)) {
         if (!mayWait(state, account_id)) return null
-        if (!(await turnOf(state, account_id, clock, wait_ms, gone))) return null
-      } else take(state, account_id)
-      return () => leave(state, account_id)
+        if (!(await waitForSlot(state, account_id, clock, wait_ms, signal))) return null
+      } else occupy(state, account_id)
+      return () => release(state, account_id)
     },
   }
 }
@@ -55,26 +55,26 @@ function mayWait(state: QueueState, account_id: string): boolean {
   return own < state.limits.waiting_per_account
 }
 
-function take(state: QueueState, account_id: string): void {
+function occupy(state: QueueState, account_id: string): void {
   state.running.set(account_id, runningOf(state, account_id) + 1)
   state.running_all += 1
 }
 
-function leave(state: QueueState, account_id: string): void {
-  const rest = runningOf(state, account_id) - 1
-  if (rest === 0) state.running.delete(account_id)
-  else state.running.set(account_id, rest)
+function release(state: QueueState, account_id: string): void {
+  const remaining = runningOf(state, account_id) - 1
+  if (remaining === 0) state.running.delete(account_id)
+  else state.running.set(account_id, remaining)
   state.running_all -= 1
-  const next = nextOf(state)
+  const next = nextWaiter(state)
   if (next !== undefined) {
     state.waiters.delete(next)
-    take(state, next.account_id)
+    occupy(state, next.account_id)
     next.admit()
   }
 }
 
 /** The oldest waiter among the accounts with the fewest running reads. */
-function nextOf(state: QueueState): Waiter | undefined {
+function nextWaiter(state: QueueState): Waiter | undefined {
   let next: Waiter | undefined
   for (const waiter of state.waiters) {
     if (
@@ -87,21 +87,21 @@ function nextOf(state: QueueState): Waiter | undefined {
 }
 
 /** True once the account has its slot; false after a timeout, or when the caller has left. */
-async function turnOf(
+async function waitForSlot(
   state: QueueState,
   account_id: string,
   clock: Clock,
   wait_ms: number,
-  gone: AbortSignal,
+  signal: AbortSignal,
 ): Promise<boolean> {
   const { promise, resolve: admit } = Promise.withResolvers<void>()
   const waiter: Waiter = { account_id, admit }
   state.waiters.add(waiter)
-  const over = new AbortController()
+  const done = new AbortController()
   try {
-    await Promise.race([promise, clock.sleep(wait_ms, AbortSignal.any([gone, over.signal]))])
+    await Promise.race([promise, clock.sleep(wait_ms, AbortSignal.any([signal, done.signal]))])
   } finally {
-    over.abort()
+    done.abort()
   }
   // a waiter that is no longer queued was admitted, possibly at the last moment
   return !state.waiters.delete(waiter)

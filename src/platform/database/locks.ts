@@ -2,7 +2,7 @@
 export const advisoryLocks = {
   migrate: 7_067_411_801,
   /** Shared by every process on a data folder; the last one stops the embedded server. */
-  hold_embedded: 7_067_411_802,
+  embedded_server: 7_067_411_802,
   fold_usage: 7_067_411_830,
   periodicJobs: 7_067_411_831,
   /** Shared by every running process. */

@@ -141,8 +141,8 @@ async function ownTransaction<T>(session: Session, work: (sql: Db) => Promise<T>
 async function lockSession(session: Session, clock: Clock): Promise<void> {
   const deadline = clock.now() + lockWaitMs
   for (;;) {
-    const [lock] = await session<{ held: boolean }[]>`select pg_try_advisory_lock(${advisoryLocks.migrate}) as held`
-    if (lock!.held) return
+    const [lock] = await session<{ acquired: boolean }[]>`select pg_try_advisory_lock(${advisoryLocks.migrate}) as acquired`
+    if (lock!.acquired) return
     if (clock.now() > deadline)
       throw new OperatorError(
         'Another process has been migrating this database for two minutes. See what it is doing, then start again.',
@@ -161,8 +161,8 @@ async function unlockSession(session: Session): Promise<void> {
 
 /** Until the end of the transaction. False while another process migrates. */
 export async function lockMigrations(sql: Db): Promise<boolean> {
-  const [lock] = await sql<{ held: boolean }[]>`select pg_try_advisory_xact_lock(${advisoryLocks.migrate}) as held`
-  return lock!.held
+  const [lock] = await sql<{ acquired: boolean }[]>`select pg_try_advisory_xact_lock(${advisoryLocks.migrate}) as acquired`
+  return lock!.acquired
 }
 
 async function makeRecord(sql: Db): Promise<void> {

@@ -5,7 +5,7 @@ import { testDatabase } from '../../../test/support/database.ts'
 import { holdOpen } from '../../../test/support/open-transactions.ts'
 import { testPool } from '../../../test/support/pool.ts'
 import { idFloor } from '../../lib/ids.ts'
-import { keepPartitions } from './partitions.ts'
+import { maintainPartitions } from './partitions.ts'
 import type { Pool } from './sql.ts'
 
 const monday = Date.UTC(2026, 0, 26)
@@ -16,7 +16,7 @@ test('rows that came before the partition of their period stay readable, and lat
   const pool = await tableOf(t)
   await insert(pool, monday + hourMs, monday + 2 * hourMs)
 
-  const made = await keepPartitions(pool, things, monday + 3 * hourMs, null)
+  const made = await maintainPartitions(pool, things, monday + 3 * hourMs, null)
   await insert(pool, monday + 3 * hourMs)
 
   assert.equal(made, 4)
@@ -28,11 +28,11 @@ test('a table that is locked is tried again at the next round', async (t) => {
 
   const made = await holdOpen(pool, async (sql) => {
     await sql`lock table things in access exclusive mode`
-    return await keepPartitions(pool, things, monday, null)
+    return await maintainPartitions(pool, things, monday, null)
   })
 
   assert.equal(made, 0)
-  assert.equal(await keepPartitions(pool, things, monday, null), 4)
+  assert.equal(await maintainPartitions(pool, things, monday, null), 4)
 })
 
 test('an error that no later round mends is reported, and not taken for a busy table', async (t) => {
@@ -43,7 +43,7 @@ test('an error that no later round mends is reported, and not taken for a busy t
 
   const refused = pool.begin(async (sql) => {
     await sql`set local role partitions_reader`
-    await keepPartitions(sql as unknown as Pool, things, monday, null)
+    await maintainPartitions(sql as unknown as Pool, things, monday, null)
   })
 
   await assert.rejects(refused, { code: '42501' })

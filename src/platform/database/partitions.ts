@@ -28,28 +28,28 @@ export interface PartitionedTable {
  * Creates the partitions of this period and the next three, and drops those older than `before_ms` (null: none).
  * Resolves to the number of both.
  */
-export async function keepPartitions(
+export async function maintainPartitions(
   pool: Pool,
-  kept: PartitionedTable,
+  partitioned: PartitionedTable,
   now: number,
   before_ms: number | null,
 ): Promise<number> {
-  const there = await partitionsOf(pool, kept.table)
+  const existing = await partitionsOf(pool, partitioned.table)
   let changed = 0
-  let begin = startOf(kept, now)
+  let begin = startOf(partitioned, now)
   for (let period = 0; period <= periodsAhead; period++) {
-    if (!there.has(nameOf(kept.table, begin)) && (await makePartition(pool, kept, begin))) changed += 1
-    begin = endOf(kept, begin)
+    if (!existing.has(nameOf(partitioned.table, begin)) && (await makePartition(pool, partitioned, begin))) changed += 1
+    begin = endOf(partitioned, begin)
   }
   if (before_ms === null) return changed
-  changed += await emptyDefault(pool, kept, before_ms)
-  for (const [name, from] of there)
-    if (from !== null && endOf(kept, from) <= before_ms && (await dropPartition(pool, name))) changed += 1
+  changed += await emptyDefault(pool, partitioned, before_ms)
+  for (const [name, from] of existing)
+    if (from !== null && endOf(partitioned, from) <= before_ms && (await dropPartition(pool, name))) changed += 1
   return changed
 }
 
 /** Null if the table stays locked, for example by a backup: the next run tries again. */
-async function whenFree<T>(pool: Pool, work: (sql: Transaction) => Promise<T>): Promise<T | null> {
+async function unlessLocked<T>(pool: Pool, work: (sql: Transaction) => Promise<T>): Promise<T | null> {
   try {
     return await transact(pool, async (sql) => {
       await sql`select set_config('lock_timeout', ${lockTimeout}, true)`
@@ -62,7 +62,7 @@ async function whenFree<T>(pool: Pool, work: (sql: Transaction) => Promise<T>): 
 }
 
 const dropPartition = async (pool: Pool, name: string): Promise<boolean> =>
-  (await whenFree(pool, (sql) => sql.unsafe(`drop table ${name}`))) !== null
+  (await unlessLocked(pool, (sql) => sql.unsafe(`drop table ${name}`))) !== null
 
 export function startOf({ every }: PartitionedTable, at: number): number {
   if (every === 'day') return at - (at % dayMs)
@@ -86,7 +86,7 @@ async function emptyDefault(
 ): Promise<number> {
   let sum = 0
   for (let slice = 0; slice < slicesMax; slice++) {
-    const deleted = await whenFree(pool, (sql) =>
+    const deleted = await unlessLocked(pool, (sql) =>
       sql.unsafe(
         `delete from ${table}_default where ctid = any(array(select ctid from ${table}_default where ${column} < $1 limit ${rowsAtOnce}))`,
         [idFloor(prefix, before)],
@@ -117,12 +117,12 @@ function beginOf(name: string): number | null {
  * Earlier rows of the period stay in the default partition, and the new one begins after them. False where the table
  * was busy.
  */
-async function makePartition(pool: Pool, kept: PartitionedTable, from: number): Promise<boolean> {
-  const { table, prefix, column = 'id', fillfactor } = kept
-  const [low, high] = [idFloor(prefix, from), idFloor(prefix, endOf(kept, from))]
+async function makePartition(pool: Pool, partitioned: PartitionedTable, from: number): Promise<boolean> {
+  const { table, prefix, column = 'id', fillfactor } = partitioned
+  const [low, high] = [idFloor(prefix, from), idFloor(prefix, endOf(partitioned, from))]
   const storage = [...(fillfactor === undefined ? [] : [`fillfactor = ${fillfactor}`]), analysedWhenDoubled].join(', ')
   try {
-    const made = await whenFree(pool, async (sql) => {
+    const made = await unlessLocked(pool, async (sql) => {
       const [early] = await sql.unsafe<{ last: string | null }[]>(
         `select max(${column}) as last from ${table}_default where ${column} >= $1 and ${column} < $2`,
         [low, high],

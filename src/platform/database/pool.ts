@@ -100,14 +100,14 @@ export interface Listening {
 }
 
 /**
- * Passes the payload of every NOTIFY on `channel` to `heard`. Calls `missed` when notifications may have been missed:
+ * Passes the payload of every NOTIFY on `channel` to `onMessage`. Calls `onMissed` when notifications may have been onMissed:
  * after losing the connection and after reconnecting. Rejects if the first connection fails.
  */
 export async function listen(
   pool: Pool,
   channel: string,
-  heard: (payload: string) => void,
-  missed: () => void,
+  onMessage: (payload: string) => void,
+  onMissed: () => void,
 ): Promise<Listening> {
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>()
   let stopping = false
@@ -118,11 +118,11 @@ export async function listen(
     idle_timeout: null,
     max_lifetime: null,
     fetch_types: false,
-    onnotify: (_channel: string, payload: string) => heard(payload),
+    onnotify: (_channel: string, payload: string) => onMessage(payload),
     onclose: () => {
       if (stopping || !listening) return
       listening = false
-      missed()
+      onMissed()
       void relisten()
     },
   }
@@ -136,7 +136,7 @@ export async function listen(
       // the driver waits between failed attempts; this repeats until the database is back
       await Promise.race([subscribe(), stopped]).catch(() => undefined)
     }
-    if (!stopping) missed()
+    if (!stopping) onMissed()
   }
   await subscribe().catch(async (error: unknown) => {
     await connection.end({ timeout: 0 })

@@ -12,42 +12,42 @@ const orders = [
   [1, 0],
 ] as const
 /** Not prepared, because the next statement may run on another connection. */
-const askPid = 'select pg_backend_pid() as pid'
+const selectPid = 'select pg_backend_pid() as pid'
 /** Shorter than the idle-in-transaction limit, which would end the first transaction (`pool.ts`). */
-const lookWithinMs = 12_000
+const timeoutMs = 12_000
 
 /** Throws `OperatorError` in transaction mode. Session mode passes. */
 export async function refuseSharedConnections(pool: Pool, clock: Clock): Promise<void> {
   if (!(await isBehindPooler(pool))) return
-  const held = await Promise.all([pool.reserve(), pool.reserve()])
-  const looked = new AbortController()
-  const tooLong = clock.sleep(lookWithinMs, looked.signal).then(() => {
-    if (!looked.signal.aborted) throw new OperatorError(message, 'database')
+  const sessions = await Promise.all([pool.reserve(), pool.reserve()])
+  const finished = new AbortController()
+  const tooLong = clock.sleep(timeoutMs, finished.signal).then(() => {
+    if (!finished.signal.aborted) throw new OperatorError(message, 'database')
   })
   try {
-    await Promise.race([tooLong, requireOwnConnections(held)])
+    await Promise.race([tooLong, requireOwnConnections(sessions)])
   } finally {
-    looked.abort()
-    for (const session of held) session.release()
+    finished.abort()
+    for (const session of sessions) session.release()
   }
 }
 
 /** Without a pooler the announced backend pid is the one that answers. */
 async function isBehindPooler(pool: Pool): Promise<boolean> {
-  const rows = await pool.unsafe<{ pid: number }[]>(askPid)
+  const rows = await pool.unsafe<{ pid: number }[]>(selectPid)
   return rows.state.pid !== rows[0]!.pid
 }
 
 type Session = Awaited<ReturnType<Pool['reserve']>>
 
-async function requireOwnConnections(held: readonly Session[]): Promise<void> {
+async function requireOwnConnections(sessions: readonly Session[]): Promise<void> {
   const seen: (number | undefined)[] = []
   for (const order of orders) {
     for (const at of order) {
-      await held[at]!.unsafe('begin')
-      const [row] = await held[at]!.unsafe<{ pid: number }[]>(askPid)
+      await sessions[at]!.unsafe('begin')
+      const [row] = await sessions[at]!.unsafe<{ pid: number }[]>(selectPid)
       if ((seen[at] ??= row!.pid) !== row!.pid) throw new OperatorError(message, 'database')
     }
-    for (const session of held) await session.unsafe('commit')
+    for (const session of sessions) await session.unsafe('commit')
   }
 }

@@ -19,12 +19,12 @@ const readLimits = {
 /** In case this process dies before it enforces `run_ms`. */
 const statementTimeoutMs = 15_000
 const retryAfterSeconds = 5
-const placesAgainMs = 100
+const slotPollMs = 100
 /** A cancel request that arrives between two statements has no effect. */
-const cancelAgainMs = 20
+const cancelRetryMs = 20
 
 /** Starting a read costs too, and a client that keeps leaving would start reads without limit. */
-const restAfterAbandonedMs = 1_000
+const abandonedHoldMs = 1_000
 
 export interface ReadRequest {
   readonly account_id: string
@@ -61,57 +61,57 @@ type Work<T> = (sql: Transaction, ended: AbortSignal) => Promise<T>
 
 interface Reads extends Parts {
   readonly own: Pool
-  readonly gate: FairQueue
+  readonly queue: FairQueue
 }
 
 export function readPool(parts: Parts): ReadPool {
   const { pool, clock, connections } = parts
   const own = openBeside(pool, { max: connections, statement_timeout_ms: statementTimeoutMs, name: 'reads' })
-  const gate = fairQueue(clock, { ...readLimits, running: connections })
-  const reads: Reads = { ...parts, own, gate }
+  const queue = fairQueue(clock, { ...readLimits, running: connections })
+  const reads: Reads = { ...parts, own, queue }
   return {
     run: (request, work) => run(reads, request, work),
-    use: () => ({ ...poolUse(own), waiting: gate.waiting() }),
+    use: () => ({ ...poolUse(own), waiting: queue.waiting() }),
     pool: own,
     close: () => own.end({ timeout: 1 }),
   }
 }
 
 async function run<T>(reads: Reads, request: ReadRequest, work: Work<T>): Promise<T> {
-  const { clock, gate } = reads
+  const { clock, queue } = reads
   const wait_ms = request.wait_ms ?? readLimits.wait_ms
   const until = clock.elapsed() + wait_ms
-  const leave = await gate.enter(request.account_id, wait_ms, request.gone)
-  if (leave === null) throw refusal(reads, request)
+  const release = await queue.acquire(request.account_id, wait_ms, request.gone)
+  if (release === null) throw refusal(reads, request)
   try {
     for (;;) {
       const outcome = await attempt(reads, request, work)
-      if (outcome !== noPlace) return outcome
-      if (request.gone.aborted || clock.elapsed() + placesAgainMs > until) throw refusal(reads, request)
-      await clock.sleep(placesAgainMs, request.gone)
+      if (outcome !== noSlot) return outcome
+      if (request.gone.aborted || clock.elapsed() + slotPollMs > until) throw refusal(reads, request)
+      await clock.sleep(slotPollMs, request.gone)
     }
   } finally {
-    if (request.gone.aborted) void pause(restAfterAbandonedMs).then(leave)
-    else leave()
+    if (request.gone.aborted) void pause(abandonedHoldMs).then(release)
+    else release()
   }
 }
 
-const noPlace = Symbol('other processes hold all slots')
+const noSlot = Symbol('other processes hold all slots')
 
 async function attempt<T>(
   reads: Reads,
   { account_id, gone, narrow }: ReadRequest,
   work: Work<T>,
-): Promise<T | typeof noPlace> {
+): Promise<T | typeof noSlot> {
   const { own, pool, clock, metrics } = reads
   return (await own.begin('read only', async (tx) => {
-    const { pid, taken } = await takePlaces(tx, account_id, reads.connections, readLimits.running_per_account)
-    if (!taken) return noPlace
-    if (reads.local) giveWay(pid)
+    const { pid, taken } = await takeSlots(tx, account_id, reads.connections, readLimits.running_per_account)
+    if (!taken) return noSlot
+    if (reads.local) lowerPriority(pid)
     return await withDeadline(clock, readLimits.run_ms, async (deadline) => {
       try {
         const ended = AbortSignal.any([gone, deadline])
-        return await endable(pool, pid, ended, () => work(tx, ended))
+        return await cancellable(pool, pid, ended, () => work(tx, ended))
       } catch (error) {
         // a bug, which must not count as a read-only database
         if (sqlState(error) === '25006') throw new Error('an expensive read tried to write', { cause: error })
@@ -121,11 +121,11 @@ async function attempt<T>(
         throw error instanceof Problem ? error : tookTooLong(narrow)
       }
     })
-  })) as T | typeof noPlace
+  })) as T | typeof noSlot
 }
 
 /** On two CPUs, two reads would otherwise starve everything else. */
-function giveWay(pid: number): void {
+function lowerPriority(pid: number): void {
   try {
     setPriority(pid, constants.priority.PRIORITY_LOW)
   } catch {
@@ -133,13 +133,13 @@ function giveWay(pid: number): void {
   }
 }
 
-async function endable<T>(pool: Db, pid: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+async function cancellable<T>(pool: Db, pid: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   let ended = false
   let cancelling: Promise<void> | undefined
   const cancel = async () => {
     while (!ended) {
       await cancelStatement(pool, pid).catch(() => undefined) // PostgreSQL's own limit remains
-      if (!ended) await pause(cancelAgainMs)
+      if (!ended) await pause(cancelRetryMs)
     }
   }
   const begin = () => {
@@ -158,11 +158,11 @@ async function endable<T>(pool: Db, pid: number, signal: AbortSignal, work: () =
 }
 
 export const tookTooLong = (narrow: string): Problem =>
-  new Problem('upstream_unavailable', `The read was ended after ${readLimits.run_ms / 1000} seconds. ${narrow}`)
+  new Problem('upstream_unavailable', `The read was cancelled after ${readLimits.run_ms / 1000} seconds. ${narrow}`)
 
 function abandoned(metrics: Metrics): Problem {
   metrics.reads_ended.inc({ reason: 'abandoned' })
-  return new Problem('upstream_unavailable', 'The client closed the connection before the answer; the read was ended.')
+  return new Problem('upstream_unavailable', 'The client closed the connection before the response, so the read was cancelled.')
 }
 
 function refusal({ metrics }: Reads, { gone }: ReadRequest): Problem {
@@ -170,22 +170,32 @@ function refusal({ metrics }: Reads, { gone }: ReadRequest): Problem {
   metrics.reads_ended.inc({ reason: 'refused' })
   return new Problem(
     'rate_limit_exceeded',
-    `The account has as many expensive reads under way as it may have: ${readLimits.running_per_account} at once. Wait the seconds of Retry-After, then repeat; one after the other they are answered soonest.`,
+    `The account may run only ${readLimits.running_per_account} expensive reads at once. Retry after the seconds in Retry-After, and send such requests one after the other.`,
     { headers: { 'Retry-After': String(retryAfterSeconds) } },
   )
 }
 
 /** Advisory locks that end with the transaction. */
-async function takePlaces(
+async function takeSlots(
   tx: Transaction,
   account_id: string,
-  places: number,
-  own_places: number,
+  slots: number,
+  own_slots: number,
 ): Promise<{ pid: number; taken: boolean }> {
   const [row] = await tx<{ pid: number; taken: boolean }[]>`
     select pg_backend_pid() as pid,
-      (select slot from generate_series(1, ${own_places}::int) slot where pg_try_advisory_xact_lock(hashtextextended(${`expensive read ${account_id} `} || slot, 0)) limit 1) is not null
-      and (select slot from generate_series(1, ${places}::int) slot where pg_try_advisory_xact_lock(${advisoryLocks.read_pool}::bigint + slot) limit 1) is not null as taken`
+      (
+        select slot
+        from generate_series(1, ${own_slots}::int) slot
+        where pg_try_advisory_xact_lock(hashtextextended(${`expensive read ${account_id} `} || slot, 0))
+        limit 1
+      ) is not null
+      and (
+        select slot
+        from generate_series(1, ${slots}::int) slot
+        where pg_try_advisory_xact_lock(${advisoryLocks.read_pool}::bigint + slot)
+        limit 1
+      ) is not null as taken`
   return row!
 }
 

@@ -1,7 +1,7 @@
 /** Records changes, for the audit log, in the transaction of the change wherever possible (docs/decisions/audit-log.md). */
 import { hasWritten, isPool, transact, type Db, type Pool, type Transaction } from '../database/sql.ts'
 import { replayedHeaders } from './idempotency.ts'
-import type { KeepReply, Reply, Route, RouteRequest } from './route.ts'
+import type { StoreReply, Reply, Route, RouteRequest } from './route.ts'
 
 export interface Change {
   readonly route: Route
@@ -9,12 +9,12 @@ export interface Change {
   readonly outcome: unknown
 }
 
-/** Writes the record in the given transaction. */
+/** Writes the record in the args transaction. */
 export type Recorder = (tx: Db, change: Change) => Promise<void>
 
 export type RecorderOf = (route: Route) => Recorder | undefined
 
-export type Call = (sql: Db, keep: KeepReply) => Promise<Reply>
+export type Call = (sql: Db, keep: StoreReply) => Promise<Reply>
 
 /**
  * Records at the end of the operation's transaction; if it opens transactions itself, at the end of the first one that
@@ -29,9 +29,9 @@ export function recorded(route: Route, write: (tx: Db, outcome: unknown) => Prom
         return reply
       })
     const state = { written: false }
-    const reply = await call(route.streamed === true ? sql : recordingPool(sql, write, state), async (tx, kept) => {
-      await keep(tx, kept)
-      await write(tx, kept.body)
+    const reply = await call(route.streamed === true ? sql : recordingPool(sql, write, state), async (tx, stored) => {
+      await keep(tx, stored)
+      await write(tx, stored.body)
       state.written = true
     })
     // a replay changes nothing
@@ -73,8 +73,8 @@ function recordingPool(
   return new Proxy(pool, {
     get(target, name) {
       if (name !== 'begin') return Reflect.get(target, name) as unknown
-      return (...given: unknown[]) =>
-        typeof given[0] === 'function' ? begin(given[0] as Work) : Reflect.apply(target.begin, target, given)
+      return (...args: unknown[]) =>
+        typeof args[0] === 'function' ? begin(args[0] as Work) : Reflect.apply(target.begin, target, args)
     },
   })
 }

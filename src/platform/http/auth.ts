@@ -28,7 +28,7 @@ export type FindKey = (text: string) => KeyFacts | null | Promise<KeyFacts | nul
 /** Throws `api_key_missing`, and `api_key_invalid` for two headers. */
 export function bearerOf(request: IncomingMessage): string {
   if (timesGiven(request, 'authorization') > 1)
-    throw new Problem('api_key_invalid', 'The header Authorization is given more than once. Give it once.')
+    throw new Problem('api_key_invalid', 'The header Authorization occurs more than once. Send it once.')
   const header = request.headers.authorization
   if (header === undefined || header.length < 7 || header.slice(0, 7).toLowerCase() !== 'bearer ')
     throw keyMissing(request)

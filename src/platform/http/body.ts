@@ -26,13 +26,13 @@ export function readBody(
   const length = Number(declared)
   return new Promise((resolve, reject) => {
     let open = true
-    let kept: Gathered | undefined = length > bytesMax ? undefined : new Gathered()
+    let collected: ChunkBuffer | undefined = length > bytesMax ? undefined : new ChunkBuffer()
     let size = 0
     let reserved: BodyReservation | undefined
     // the rest is read and discarded
     const close = () => {
       open = false
-      kept = undefined
+      collected = undefined
       reserved?.release()
     }
     const refuse = (problem: Problem) => {
@@ -43,11 +43,11 @@ export function readBody(
       if (!open) return
       size += chunk.length
       if (size > bytesMax) {
-        kept = undefined
+        collected = undefined
         reserved?.release()
       }
-      if (kept !== undefined) {
-        kept.add(chunk)
+      if (collected !== undefined) {
+        collected.add(chunk)
         // most bodies arrive in one chunk and need no reservation
         if (size !== length) reserved ??= budget.reserve(sender, refuse)
         reserved?.grow(chunk.length)
@@ -55,7 +55,7 @@ export function readBody(
     }
     const onEnd = () => {
       if (!open) return
-      const whole = kept?.whole()
+      const whole = collected?.whole()
       close()
       if (whole === undefined) reject(tooLarge(bytesMax))
       else resolve(whole)
@@ -68,7 +68,7 @@ export function readBody(
 }
 
 /** One growing buffer: many tiny chunks would take a hundred times their size. */
-class Gathered {
+class ChunkBuffer {
   #bytes: Buffer = empty
   #size = 0
 
@@ -216,7 +216,7 @@ function search(value: unknown, path: string, depth: number, reading: Reading, d
     details.push({
       param: path,
       code: 'invalid_value',
-      message: `\`${path}\` has more digits than a JSON number keeps. Send it as a string.`,
+      message: `\`${path}\` has more digits than a JSON number can represent. Send it as a string.`,
     })
   } else if (typeof value === 'string') {
     if (reading.withEscapes) checkText(value, path, details)
@@ -225,7 +225,7 @@ function search(value: unknown, path: string, depth: number, reading: Reading, d
       details.push({
         param: path,
         code: 'invalid_value',
-        message: `\`${path}\` is a number beyond what can be kept. Send it as a string.`,
+        message: `\`${path}\` is a number that cannot be stored exactly. Send it as a string.`,
       })
     else if (!reading.exact && Number.isInteger(value) && !Number.isSafeInteger(value)) throw digitsInDoubt
   } else if (typeof value === 'object' && value !== null) {

@@ -22,8 +22,8 @@ export interface Guard {
 
 /** The guard applies its own rate limits. */
 export function mountGuard(server: FastifyInstance, pipeline: Pipeline, guard: Guard): void {
-  for (const given of guard.routes) {
-    const route = { ...given, path: `${guard.prefix}${given.path}` }
+  for (const definition of guard.routes) {
+    const route = { ...definition, path: `${guard.prefix}${definition.path}` }
     const prepared = prepare(route, 0, 0, guard.recorderOf?.(route))
     server.route({
       method: route.method,

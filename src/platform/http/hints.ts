@@ -49,10 +49,10 @@ export function unknownRoutes(routes: readonly Route[], pages: readonly KnownPag
   )
   return ({ method, url }) => {
     const path = url.split('?', 1)[0]!
-    const given = stepsOf(path)
-    const methods = paths.filter(({ steps }) => fits(steps, given)).flatMap((entry) => [...entry.methods])
+    const requested = stepsOf(path)
+    const methods = paths.filter(({ steps }) => fits(steps, requested)).flatMap((entry) => [...entry.methods])
     const ofPages = pages
-      .filter((page) => page.has_page?.(path) ?? fits(stepsOf(page.path), given))
+      .filter((page) => page.has_page?.(path) ?? fits(stepsOf(page.path), requested))
       .map((page) => page.method)
     // the method is right: the resource does not exist
     if (ofPages.includes(method === 'HEAD' ? 'GET' : method))
@@ -60,7 +60,7 @@ export function unknownRoutes(routes: readonly Route[], pages: readonly KnownPag
     const allowed = [...new Set([...methods, ...ofPages])].toSorted()
     const takes = allowed.length > 0 ? ` This path takes ${inWords(allowed)}.` : ''
     const others = allowed.length > 0 ? paths.filter((entry) => entry.methods.has(method)) : paths
-    const hint = takes + (foreignPath(elsewhere, given, method) ?? meantPath(others, given, method))
+    const hint = takes + (foreignPath(elsewhere, requested, method) ?? meantPath(others, requested, method))
     const message = `There is no operation ${method} ${cut(path, 200)}.${hint} The reference at /docs lists them all.`
     return new Problem(
       'resource_missing',
@@ -85,9 +85,9 @@ export function pathsMistakenForIds(
 const stepsOf = (path: string): string[] => path.split('/').slice(1)
 const isParameter = (step: string): boolean => step.startsWith('{')
 
-const fits = (steps: readonly string[], given: readonly string[]): boolean =>
-  steps.length === given.length &&
-  steps.every((step, at) => (isParameter(step) ? mayBe(step, given[at]!) : step === given[at]))
+const fits = (steps: readonly string[], requested: readonly string[]): boolean =>
+  steps.length === requested.length &&
+  steps.every((step, at) => (isParameter(step) ? mayBe(step, requested[at]!) : step === requested[at]))
 
 function isTakenFor(steps: readonly string[], words: readonly string[]): boolean {
   if (steps.length !== words.length) return false
@@ -102,20 +102,20 @@ const mayBe = (parameter: string, word: string): boolean =>
   word.length <= paramLengthMax && (parameter.endsWith('id}') ? isId(word) : word !== '')
 
 /** A sentence with our operation, if the path is that of another service. */
-function foreignPath(elsewhere: readonly OtherPath[], given: readonly string[], method: string): string | undefined {
+function foreignPath(elsewhere: readonly OtherPath[], requested: readonly string[], method: string): string | undefined {
   const same = elsewhere.filter(
-    ({ steps }) => steps.length === given.length && steps.every((step, at) => isParameter(step) || step === given[at]),
+    ({ steps }) => steps.length === requested.length && steps.every((step, at) => isParameter(step) || step === requested[at]),
   )
   const best = same.find((other) => other.method === method) ?? same[0]
   return best && ` Did you mean ${best.method} ${best.path}?`
 }
 
-/** A sentence with the nearest path and the given ids; empty if none is near. */
-function meantPath(paths: readonly KnownPath[], given: readonly string[], method: string): string {
-  if (given.length > stepsMax) return ''
-  const start = given.findIndex((step) => !/^(api|v\d+)$/i.test(step))
+/** A sentence with the nearest path and the requested ids; empty if none is near. */
+function meantPath(paths: readonly KnownPath[], requested: readonly string[], method: string): string {
+  if (requested.length > stepsMax) return ''
+  const start = requested.findIndex((step) => !/^(api|v\d+)$/i.test(step))
   if (start === -1) return ''
-  const versioned = ['v1', ...given.slice(start)]
+  const versioned = ['v1', ...requested.slice(start)]
   const last = versioned.at(-1)!
   // some clients append the operation: `…/send`
   const best =
@@ -128,32 +128,32 @@ function meantPath(paths: readonly KnownPath[], given: readonly string[], method
 
 function nearestPath(
   paths: readonly KnownPath[],
-  given: readonly string[],
+  requested: readonly string[],
   method: string,
 ): { path: string; methods: Set<string> } | undefined {
   const candidates = paths
     .flatMap(({ steps, methods }) => {
-      const path = spelt(steps, given)
+      const path = spelt(steps, requested)
       return path === undefined ? [] : [{ path, methods }]
     })
     .toSorted(
       (one, other) =>
         Number(other.methods.has(method)) - Number(one.methods.has(method)) || one.path.length - other.path.length,
     )
-  const asked = `/${given.map((step) => cut(step, wordLengthMax)).join('/')}`
+  const requestedPath = `/${requested.map((step) => cut(step, wordLengthMax)).join('/')}`
   const path = nearest(
-    asked,
+    requestedPath,
     candidates.map((candidate) => candidate.path),
   )
   return candidates.find((candidate) => candidate.path === path)
 }
 
 /** Undefined if a part differs too much. */
-function spelt(steps: readonly string[], given: readonly string[]): string | undefined {
-  if (steps.length !== given.length) return undefined
+function spelt(steps: readonly string[], requested: readonly string[]): string | undefined {
+  if (steps.length !== requested.length) return undefined
   const words: string[] = []
   for (const [at, step] of steps.entries()) {
-    const word = given[at]!
+    const word = requested[at]!
     if (isParameter(step) ? !mayBe(step, word) : word !== step && !isNear(word, step)) return undefined
     words.push(isParameter(step) ? cut(word, wordLengthMax) : step)
   }

@@ -14,13 +14,13 @@ import {
   claimKey,
   extendLease,
   findKey,
-  freeKey,
+  releaseKey,
   storeReply,
   type Claim,
   type KeyedRequest,
   type KeyRow,
-} from './idempotency-store.ts'
-import type { KeepReply, Reply } from './route.ts'
+} from './idempotency-repository.ts'
+import type { StoreReply, Reply } from './route.ts'
 
 const leaseMs = 60_000
 
@@ -198,12 +198,12 @@ export async function refuseReused(platform: Platform, flights: InFlight, reques
 }
 
 /** For requests whose handler does not store the reply. */
-export const keepNothing: KeepReply = () => Promise.resolve()
+export const storeNothing: StoreReply = () => Promise.resolve()
 
 interface Operation {
   readonly request: KeyedRequest
   readonly secret: boolean
-  readonly handler: (sql: Db, keep: KeepReply) => Promise<Reply>
+  readonly handler: (sql: Db, keep: StoreReply) => Promise<Reply>
   /** null for an unreadable body. */
   readonly digest?: () => Promise<string | null>
 }
@@ -216,7 +216,7 @@ export async function inTransaction(platform: Platform, flights: InFlight, opera
       const now = platform.clock.now()
       // a duplicate in another process waits here until the first commits or rolls back
       if (!(await claimKey(tx, request, null, now, platform.retention_clock.now()))) return undefined
-      const result = await attempt(() => tx.savepoint((inner) => operation.handler(inner, keepNothing)))
+      const result = await attempt(() => tx.savepoint((inner) => operation.handler(inner, storeNothing)))
       await settleKey(tx, platform, operation, isoTime(now), result)
       return result
     })
@@ -248,7 +248,7 @@ async function claimUnderLease(platform: Platform, flights: InFlight, claim: Cla
   try {
     return await claimKey(platform.pool, claim.request, isoTime(now + leaseMs), now, platform.retention_clock.now())
   } catch (error) {
-    if (!neverSent(error)) void retryEndingClaim(platform, flights, claim, () => freeKey(platform.pool, claim))
+    if (!neverSent(error)) void retryEndingClaim(platform, flights, claim, () => releaseKey(platform.pool, claim))
     throw error
   }
 }
@@ -260,7 +260,7 @@ async function attemptHolding(
   operation: Operation,
   claim: Claim,
 ): Promise<OperationOutcome> {
-  const keep: KeepReply = async (tx, reply) => {
+  const keep: StoreReply = async (tx, reply) => {
     if (!(await settleKey(tx, platform, operation, claim.claimed_at, { reply })))
       throw new Problem('idempotency_key_in_use')
   }
@@ -269,7 +269,7 @@ async function attemptHolding(
   try {
     return await attempt(() => operation.handler(platform.pool, keep))
   } catch (error) {
-    await endClaim(platform, flights, claim, () => freeKey(platform.pool, claim)).catch(() => undefined)
+    await endClaim(platform, flights, claim, () => releaseKey(platform.pool, claim)).catch(() => undefined)
     throw error
   } finally {
     ended.abort()

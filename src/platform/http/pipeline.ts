@@ -22,7 +22,7 @@ import {
   canonicalFingerprint,
   checkIdempotencyKey,
   inTransaction,
-  keepNothing,
+  storeNothing,
   keyedRequest,
   refuseReused,
   underLease,
@@ -31,7 +31,7 @@ import {
 import { queryReader, type QueryReader, type RawQuery } from './query.ts'
 import type { RateLimiter, Verdict } from './rate-limit.ts'
 import { recorded, type Call, type Change, type Recorder } from './audit-hook.ts'
-import type { KeepReply, Reply, Route, RouteRequest } from './route.ts'
+import type { StoreReply, Reply, Route, RouteRequest } from './route.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -178,7 +178,7 @@ class Context implements RouteRequest<unknown, unknown> {
   readonly query: unknown
   readonly body: unknown
   readonly sql: Db
-  readonly keep: KeepReply
+  readonly keep: StoreReply
   readonly idempotency_key: string | undefined
   readonly arrived_at: number
   readonly raw: IncomingMessage
@@ -193,7 +193,7 @@ class Context implements RouteRequest<unknown, unknown> {
     body: unknown,
     sql: Db,
     idempotency_key: string | undefined,
-    keep = keepNothing,
+    keep = storeNothing,
   ) {
     this.caller = request.caller!
     this.params = request.params as Record<string, string>
@@ -250,9 +250,9 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
     const details: Detail[] = []
     const query = prepared.readQuery(request.query as RawQuery, request.url, details)
     const refusedQuery = details.length > 0
-    const given = read instanceof Problem ? undefined : read
-    if (prepared.checkBody !== undefined && given !== undefined)
-      details.push(...failuresOf(prepared.checkBody(given), given, route))
+    const parsed = read instanceof Problem ? undefined : read
+    if (prepared.checkBody !== undefined && parsed !== undefined)
+      details.push(...failuresOf(prepared.checkBody(parsed), parsed, route))
     const misshapen =
       read instanceof Problem
         ? read
@@ -270,16 +270,16 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
             request.caller!,
             operationOf(route, request),
             key,
-            canonicalFingerprint(given, refusedQuery ? (request.query as RawQuery) : query),
+            canonicalFingerprint(parsed, refusedQuery ? (request.query as RawQuery) : query),
           ),
         )
-      throw given === undefined ? misshapen : namingUnknown(misshapen, given, prepared.known, route.other_names)
+      throw parsed === undefined ? misshapen : namingUnknown(misshapen, parsed, prepared.known, route.other_names)
     }
-    const body = given === undefined ? undefined : ignoreUnknown(prepared, given, reply)
+    const body = parsed === undefined ? undefined : ignoreUnknown(prepared, parsed, reply)
     try {
-      send(route, reply, await operate(pipeline, prepared, request, reply, query, given, body, key))
+      send(route, reply, await operate(pipeline, prepared, request, reply, query, parsed, body, key))
     } catch (error) {
-      throw given === undefined ? error : namingUnknown(error, given, prepared.known, route.other_names)
+      throw parsed === undefined ? error : namingUnknown(error, parsed, prepared.known, route.other_names)
     }
   }
   // if this returned a promise, Fastify would wait for a response that has been sent already
@@ -302,11 +302,11 @@ export function performSigned(pipeline: Pipeline, route: Route, take: NonNullabl
 }
 
 /** Lists failures of the schema, and those that the handler would find. */
-function failuresOf(found: Detail[], given: Record<string, unknown>, { inspect }: Route): Detail[] {
+function failuresOf(found: Detail[], parsed: Record<string, unknown>, { inspect }: Route): Detail[] {
   if (found.length === 0 || inspect === undefined) return found
   const named = new Set(found.map(({ param }) => param))
   const mistyped = new Set([...named].filter((param) => !param.includes('.')).map((param) => param.split('[', 1)[0]))
-  const rest = Object.fromEntries(Object.entries(given).filter(([field]) => !mistyped.has(field)))
+  const rest = Object.fromEntries(Object.entries(parsed).filter(([field]) => !mistyped.has(field)))
   return [...found, ...inspect(rest).filter(({ param }) => !named.has(param))]
 }
 
@@ -316,7 +316,7 @@ function operate(
   request: FastifyRequest,
   reply: FastifyReply,
   query: unknown,
-  given: unknown,
+  parsed: unknown,
   body: unknown,
   key: string | undefined,
 ): Promise<Reply> {
@@ -345,9 +345,9 @@ function operate(
     record === undefined
       ? plain
       : recorded(route, (tx, outcome) => record(tx, { route, request: changeOf(request, body), outcome }), plain)
-  if (key === undefined || route.idempotent === 'own') return call(platform.pool, keepNothing)
+  if (key === undefined || route.idempotent === 'own') return call(platform.pool, storeNothing)
   const fingerprint =
-    route.streamed === true ? streamFingerprint(request, query) : canonicalFingerprint(given, query as object)
+    route.streamed === true ? streamFingerprint(request, query) : canonicalFingerprint(parsed, query as object)
   const operation = {
     request: keyedRequest(request.caller!, operationOf(route, request), key, fingerprint),
     secret: route.secret_reply === true,

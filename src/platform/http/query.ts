@@ -30,10 +30,10 @@ export function queryReader(schema: TObject | undefined): QueryReader {
   // invalid UTF-8 in parameters of other services passes
   const open = (schema as { additionalProperties?: unknown } | undefined)?.additionalProperties === true
   return (raw, url, details) => {
-    const given = Object.keys(raw)
-    if (given.length === 0 && required.length === 0) return none
+    const present = Object.keys(raw)
+    if (present.length === 0 && required.length === 0) return none
     const values: Record<string, unknown> = {}
-    for (const name of given)
+    for (const name of present)
       if (!open || fields.has(name)) readParameter(name, raw[name]!, fields.get(name), names, values, details)
     for (const param of new Set(undecodable(url))) {
       const message = `The query parameter \`${param}\` is not percent-encoded UTF-8. Encode its value, a percent sign as %25.`
@@ -77,7 +77,7 @@ function readParameter(
     details.push({
       param,
       code: 'invalid_value',
-      message: `The query parameter \`${param}\` is given more than once. Give it once.`,
+      message: `The query parameter \`${param}\` occurs more than once. Send it once.`,
     })
   } else if (text === '') {
     details.push({

@@ -20,7 +20,7 @@ export interface Reply {
  * Stores the reply under the request's Idempotency-Key in the transaction of the effect. Throws
  * `idempotency_key_in_use` if another request has claimed the key meanwhile.
  */
-export type KeepReply = (tx: Db, reply: Reply) => Promise<void>
+export type StoreReply = (tx: Db, reply: Reply) => Promise<void>
 
 export interface RouteRequest<Q, B> {
   readonly caller: Caller
@@ -34,7 +34,7 @@ export interface RouteRequest<Q, B> {
    */
   readonly sql: Db
   /** For routes with `idempotent: 'lease'`. */
-  readonly keep: KeepReply
+  readonly keep: StoreReply
   /** For routes with `idempotent: 'own'`. */
   readonly idempotency_key: string | undefined
   /** Milliseconds of the platform's clock. */
@@ -161,8 +161,8 @@ export const signedRoute = (definition: SignedDefinition): Route => ({
   handler: () => Promise.reject(new Error(`${definition.method} ${definition.path} has no caller`)),
 })
 
-export const keeping =
-  (keep: KeepReply, status: number) =>
+export const storingReply =
+  (keep: StoreReply, status: number) =>
   (tx: Db, shown: unknown): Promise<void> =>
     keep(tx, reply(status, shown))
 

@@ -21,7 +21,7 @@ import type { RateLimiter } from './rate-limit.ts'
 import { beginTrace, endSpan, requestLog, type NoteAnswer } from './request-log.ts'
 import type { Recorder, RecorderOf } from './audit-hook.ts'
 import type { Route } from './route.ts'
-import { UnreadAnswers } from './unread-answers.ts'
+import { UnreadResponses } from './unread-responses.ts'
 
 export interface ServerParts {
   readonly platform: Platform
@@ -38,27 +38,11 @@ export interface ServerParts {
 
 export function makeServer(parts: ServerParts): FastifyInstance {
   const { platform, routes, connections } = parts
-  const { settings, ids } = platform
-  const malformed = (error: Error, socket: Socket) =>
+  const onMalformed = (error: Error, socket: Socket) =>
     connections.onClientError(error, socket, () => refuseMalformed(platform, error, socket))
   const server: FastifyInstance = Fastify({
-    logger: false,
-    genReqId: () => ids('req'),
-    requestIdHeader: false,
-    exposeHeadRoutes: false,
-    requestTimeout: connections.serverOptions.requestTimeout,
-    keepAliveTimeout: connections.idleMs,
-    forceCloseConnections: 'idle',
-    return503OnClosing: false,
-    rewriteUrl: ({ url }) => routableUrl(url ?? '/'),
-    routerOptions: { maxParamLength: paramLengthMax },
-    http: {
-      maxHeaderSize: 32 * 1024,
-      requireHostHeader: false,
-      joinDuplicateHeaders: true,
-      ...connections.serverOptions,
-    },
-    clientErrorHandler: malformed,
+    ...serverOptions(platform, connections),
+    clientErrorHandler: onMalformed,
     // no hook has run for a path that the router cannot parse
     frameworkErrors: (_error, request, reply) => {
       begin(platform, request as unknown as FastifyRequest, reply as unknown as FastifyReply)
@@ -66,42 +50,20 @@ export function makeServer(parts: ServerParts): FastifyInstance {
     },
   })
   connections.attach(server.server)
-  server.decorateRequest('caller', null)
-  server.decorateRequest('arrived_at', 0)
-  server.decorateRequest('prepared', null)
-  server.decorateRequest('session', null)
-  server.decorateRequest('refused', null)
-  server.decorateRequest('trace', undefined)
-  server.decorateRequest('span', undefined)
+  decorateRequests(server)
   // the pipeline reads bodies itself, after the checks that need none
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'])
     server.addHttpMethod(method, { hasBody: false, overrideExisting: true })
   server.setValidatorCompiler(() => () => true)
   server.setSerializerCompiler(serialiser)
-  const unread = new UnreadAnswers(platform.clock)
-  server.addHook('onSend', (_request, reply, payload, done) => {
-    done(null, payload)
-    unread.sent(reply.raw, Buffer.isBuffer(payload), payload instanceof Readable)
-  })
-  server.addHook('onRequest', (request, reply, done) => {
-    if (request.raw.socket.destroyed) return
-    begin(platform, request, reply)
-    unread.inTurn(request.raw, reply.raw, () => connections.begin(reply.raw, () => done(hostProblem(request.raw))))
-  })
-  if (settings.cors_origins.length > 0) server.addHook('onRequest', answerOrigins(settings.cors_origins))
+  addHooks(server, parts)
   server.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
     server.server.emit('request', request, response),
   )
   // Node would close the connection without a response
   server.server.on('connect', (request: IncomingMessage, socket: Socket) =>
-    malformed(new Error(request.method), socket),
+    onMalformed(new Error(request.method), socket),
   )
-  const note = requestLog(platform, parts.note)
-  server.addHook('onResponse', (request, reply, done) => {
-    note(request, reply)
-    if (request.span !== undefined) endSpan(request, reply)
-    done()
-  })
   server.setErrorHandler((error, request, reply) => fail(platform, error, request, reply))
   const pipeline = pipelineOf(parts, pagesOf(server))
   const unknown = unknownPath(pipeline, parts.guards ?? [])
@@ -111,6 +73,57 @@ export function makeServer(parts: ServerParts): FastifyInstance {
     server.route({ method, url: routerPath(path), handler: unknown })
   for (const guard of parts.guards ?? []) mountGuard(server, pipeline, guard)
   return server
+}
+
+const serverOptions = ({ ids }: Platform, connections: Connections) =>
+  ({
+    logger: false,
+    genReqId: () => ids('req'),
+    requestIdHeader: false,
+    exposeHeadRoutes: false,
+    requestTimeout: connections.serverOptions.requestTimeout,
+    keepAliveTimeout: connections.idleMs,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    rewriteUrl: ({ url }: IncomingMessage) => routableUrl(url ?? '/'),
+    routerOptions: { maxParamLength: paramLengthMax },
+    http: {
+      maxHeaderSize: 32 * 1024,
+      requireHostHeader: false,
+      joinDuplicateHeaders: true,
+      ...connections.serverOptions,
+    },
+  }) as const
+
+function decorateRequests(server: FastifyInstance): void {
+  server.decorateRequest('caller', null)
+  server.decorateRequest('arrived_at', 0)
+  server.decorateRequest('prepared', null)
+  server.decorateRequest('session', null)
+  server.decorateRequest('refused', null)
+  server.decorateRequest('trace', undefined)
+  server.decorateRequest('span', undefined)
+}
+
+function addHooks(server: FastifyInstance, { platform, connections, note }: ServerParts): void {
+  const { cors_origins } = platform.settings
+  const unread = new UnreadResponses(platform.clock)
+  server.addHook('onSend', (_request, reply, payload, done) => {
+    done(null, payload)
+    unread.sent(reply.raw, Buffer.isBuffer(payload), payload instanceof Readable)
+  })
+  server.addHook('onRequest', (request, reply, done) => {
+    if (request.raw.socket.destroyed) return
+    begin(platform, request, reply)
+    unread.inOrder(request.raw, reply.raw, () => connections.begin(reply.raw, () => done(hostProblem(request.raw))))
+  })
+  if (cors_origins.length > 0) server.addHook('onRequest', answerOrigins(cors_origins))
+  const log = requestLog(platform, note)
+  server.addHook('onResponse', (request, reply, done) => {
+    log(request, reply)
+    if (request.span !== undefined) endSpan(request, reply)
+    done()
+  })
 }
 
 declare module 'fastify' {
@@ -167,7 +180,7 @@ function hostProblem(request: IncomingMessage): Problem | undefined {
   const hosts = timesGiven(request, 'host')
   if (hosts === 0 && request.httpVersion === '1.1')
     return new Problem('parameter_invalid', 'HTTP/1.1 requires the header Host. Add it.')
-  if (hosts > 1) return new Problem('parameter_invalid', 'The header Host is given more than once. Give it once.')
+  if (hosts > 1) return new Problem('parameter_invalid', 'The header Host occurs more than once. Send it once.')
   return undefined
 }
 

@@ -27,8 +27,8 @@ export function mountSinglePage(server: FastifyInstance, { path, folder, is_http
     return reply.headers(pageHeaders(nonce, is_https)).type('text/html; charset=utf-8').send(text)
   }
   server.get(path, { exposeHeadRoute: true }, (_request, reply) => send(reply))
-  const isAsked = (asked: string): boolean => `${asked}/`.startsWith(`${path}/api/`)
-  const has_page = (asked: string): boolean => asked.startsWith(`${path}/`) && !isAsked(asked)
+  const isAsked = (pathname: string): boolean => `${pathname}/`.startsWith(`${path}/api/`)
+  const has_page = (pathname: string): boolean => pathname.startsWith(`${path}/`) && !isAsked(pathname)
   server.get(`${path}/*`, { exposeHeadRoute: true, config: { has_page } }, (request, reply) => {
     const below = (request.params as { '*': string })['*']
     return isAsked(`${path}/${below}`) ? reply.callNotFound() : send(reply)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { startPlatform } from '../../../test/support/world.ts'
 import { periodicJobsWorker, platformPeriodicJobs, untilDone } from './periodic-jobs.ts'
-import { keepPartitions } from '../database/partitions.ts'
+import { maintainPartitions } from '../database/partitions.ts'
 import { recordEvents } from '../events/outbox.ts'
 import type { PeriodicJob } from '../platform.ts'
 
@@ -32,16 +32,16 @@ test('partitions are created ahead and dropped after retention', async (t) => {
     ).map(({ id, partition }) => [id, partition])
 
   const stray = await record()
-  const made = await keepPartitions(pool, events, clock.now(), clock.now() - 30 * day)
-  const again = await keepPartitions(pool, events, clock.now(), clock.now() - 30 * day)
+  const made = await maintainPartitions(pool, events, clock.now(), clock.now() - 30 * day)
+  const again = await maintainPartitions(pool, events, clock.now(), clock.now() - 30 * day)
   await clock.advance(7 * day)
   const inTime = await record()
   const before = await kept()
   await clock.advance(31 * day)
-  await keepPartitions(pool, events, clock.now(), clock.now() - 30 * day)
+  await maintainPartitions(pool, events, clock.now(), clock.now() - 30 * day)
   const after = await kept()
   await clock.advance(7 * day)
-  await keepPartitions(pool, events, clock.now(), clock.now() - 30 * day)
+  await maintainPartitions(pool, events, clock.now(), clock.now() - 30 * day)
 
   // the partition of the current week begins behind the row that is in the default partition
   assert.deepEqual([made, again], [4, 0])
@@ -55,8 +55,8 @@ test('partitions are created ahead and dropped after retention', async (t) => {
 
 test('a table that only grows is analyzed whenever it or a partition has doubled', async (t) => {
   const { pool, clock } = await startPlatform(t)
-  await keepPartitions(pool, events, clock.now(), clock.now() - 30 * day)
-  await keepPartitions(pool, { table: 'messages', prefix: 'msg', every: 'month', fillfactor: 50 }, clock.now(), null)
+  await maintainPartitions(pool, events, clock.now(), clock.now() - 30 * day)
+  await maintainPartitions(pool, { table: 'messages', prefix: 'msg', every: 'month', fillfactor: 50 }, clock.now(), null)
 
   const rows = await pool<{ name: string; options: string[] | null }[]>`
     select relname as name, reloptions as options from pg_class
@@ -150,9 +150,9 @@ test('monthly partitions have the fill factor that their updates need', async (t
   const attempts = { table: 'message_attempts', column: 'message_id', prefix: 'msg', every: 'month' } as const
 
   const made = [
-    await keepPartitions(pool, messages, clock.now(), null),
-    await keepPartitions(pool, attempts, clock.now(), null),
-    await keepPartitions(pool, messages, clock.now(), null),
+    await maintainPartitions(pool, messages, clock.now(), null),
+    await maintainPartitions(pool, attempts, clock.now(), null),
+    await maintainPartitions(pool, messages, clock.now(), null),
   ]
 
   const rows = await pool<{ name: string; options: string[] | null }[]>`

@@ -3,9 +3,9 @@ import { advisoryLocks } from '../database/locks.ts'
 import { ageOf, isoTime, longAgo, mark, type Mark, type SteadyClock } from '../../lib/clock.ts'
 import type { Worker } from './worker.ts'
 import { poolClosed } from '../database/failures.ts'
-import { keepPartitions } from '../database/partitions.ts'
+import { maintainPartitions } from '../database/partitions.ts'
 import { feedHorizonJob } from '../events/feed-horizon.ts'
-import { expireKeys } from '../http/idempotency-store.ts'
+import { expireKeys } from '../http/idempotency-repository.ts'
 import type { PeriodicJob, Platform } from '../platform.ts'
 import { writeBeat, type ProcessRegistry } from './process-registry.ts'
 
@@ -19,13 +19,13 @@ const forgottenAfterMs = 24 * 3600_000
 export const heartbeatWorker = (
   { process_id, clock, retention_clock }: Platform,
   roles: readonly string[],
-  { keep }: Pick<ProcessRegistry, 'keep'>,
+  { renew }: Pick<ProcessRegistry, 'renew'>,
 ): Worker => ({
   name: 'heartbeat',
   idle_ms: beatEveryMs,
   async tick() {
-    await keep(async (sql) => {
-      await retention_clock.keep(sql)
+    await renew(async (sql) => {
+      await retention_clock.sync(sql)
       await writeBeat(sql, process_id, roles, isoTime(clock.now()))
     })
     return 0
@@ -52,9 +52,9 @@ export function periodicJobsWorker(platform: Platform, periodicJobs: readonly Pe
       const connection = await pool.reserve()
       try {
         const [lock] = await connection<
-          { held: boolean }[]
-        >`select pg_try_advisory_lock(${advisoryLocks.periodicJobs}) as held`
-        if (lock!.held) {
+          { acquired: boolean }[]
+        >`select pg_try_advisory_lock(${advisoryLocks.periodicJobs}) as acquired`
+        if (lock!.acquired) {
           try {
             for (const periodicJob of due) await runPeriodicJob(platform, periodicJob, stopping)
           } finally {
@@ -114,7 +114,7 @@ export const platformPeriodicJobs = (platform: Platform): PeriodicJob[] => [
     name: 'event partitions',
     every_ms: 60 * minute,
     run: () =>
-      keepPartitions(
+      maintainPartitions(
         platform.pool,
         { table: 'events', prefix: 'evt' },
         platform.clock.now(),

@@ -16,7 +16,7 @@ export interface ProcessRegistry {
    * Called at every heartbeat: registers again after the connection was lost. `beat` runs on the connection that holds
    * the lock, because tenants may use all connections of the pool.
    */
-  keep(beat: (sql: Db) => Promise<void>): Promise<void>
+  renew(beat: (sql: Db) => Promise<void>): Promise<void>
   alone(): boolean
   close(): void
 }
@@ -119,7 +119,7 @@ export function processRegistry(platform: Platform, hooks: ProcessHooks): Proces
         if (!shared) log.warn('another process did not respond in time; continuing without it')
       }
     },
-    async keep(beat) {
+    async renew(beat) {
       if (!takesPart) return await beat(pool)
       // the locks end with the connection
       if (session !== undefined && !(await answers(session))) forget()

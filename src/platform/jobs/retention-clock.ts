@@ -14,11 +14,11 @@ export interface RetentionClock {
   /** How far the clock is ahead of the trusted time; 0 while it is trusted. */
   ahead_ms(): number
   /** Called at every heartbeat: exchanges the trusted time through the database. */
-  keep(sql: Db): Promise<void>
+  sync(sql: Db): Promise<void>
   /** Trusts the clock as it is, here and in running processes. */
   accept(): Promise<void>
   /** For `posthorn doctor`. */
-  doubts(sql: Db): Promise<string[]>
+  warnings(sql: Db): Promise<string[]>
 }
 
 export interface RetentionClockParts {
@@ -29,12 +29,12 @@ export interface RetentionClockParts {
 }
 
 const jumpMs = 24 * 3600_000
-const keptEveryMs = 60_000
+const storeEveryMs = 60_000
 
 interface State extends RetentionClockParts {
-  believed_ms: number
-  believed_at: number
-  kept_at: number
+  trusted_ms: number
+  trusted_elapsed: number
+  stored_at: number
   warned: boolean
 }
 
@@ -42,9 +42,9 @@ export function retentionClock(parts: RetentionClockParts): RetentionClock {
   const { pool, clock, wakePeers } = parts
   const state: State = {
     ...parts,
-    believed_ms: clock.now(),
-    believed_at: clock.elapsed(),
-    kept_at: -Infinity,
+    trusted_ms: clock.now(),
+    trusted_elapsed: clock.elapsed(),
+    stored_at: -Infinity,
     warned: false,
   }
   return {
@@ -52,37 +52,37 @@ export function retentionClock(parts: RetentionClockParts): RetentionClock {
     isPast(deadline_ms, made_at) {
       const now = clock.now()
       if (deadline_ms > now) return false
-      const aged = now - aheadOf(state)
-      return deadline_ms <= (Date.parse(made_at) > aged ? now : aged)
+      const retained_now = now - aheadOf(state)
+      return deadline_ms <= (Date.parse(made_at) > retained_now ? now : retained_now)
     },
     ahead_ms: () => aheadOf(state),
-    async keep(sql) {
+    async sync(sql) {
       const elapsed = clock.elapsed()
-      if (aheadOf(state) === 0 && elapsed - state.kept_at < keptEveryMs) return
-      const known = state.kept_at === -Infinity ? await firstKnown(state, sql) : await exchange(state, sql)
-      if (known > expected(state)) believe(state, known)
-      state.kept_at = elapsed
+      if (aheadOf(state) === 0 && elapsed - state.stored_at < storeEveryMs) return
+      const stored = state.stored_at === -Infinity ? await initialTime(state, sql) : await exchange(state, sql)
+      if (stored > expected(state)) trust(state, stored)
+      state.stored_at = elapsed
       aheadOf(state)
     },
     async accept() {
       const now = clock.now()
       await pool`update installation set trusted_at = ${isoTime(now)}`
-      believe(state, now)
+      trust(state, now)
       wakePeers()
     },
-    async doubts(sql) {
-      const known = await knownIn(sql)
-      const ahead_ms = known === null ? 0 : clock.now() - known
-      return ahead_ms > jumpMs ? [sentence(ahead_ms)] : []
+    async warnings(sql) {
+      const stored = await storedTime(sql)
+      const ahead_ms = stored === null ? 0 : clock.now() - stored
+      return ahead_ms > jumpMs ? [warningText(ahead_ms)] : []
     },
   }
 }
 
-const expected = ({ clock, believed_ms, believed_at }: State): number => believed_ms + clock.elapsed() - believed_at
+const expected = ({ clock, trusted_ms, trusted_elapsed }: State): number => trusted_ms + clock.elapsed() - trusted_elapsed
 
-function believe(state: State, at_ms: number): void {
-  state.believed_ms = at_ms
-  state.believed_at = state.clock.elapsed()
+function trust(state: State, at_ms: number): void {
+  state.trusted_ms = at_ms
+  state.trusted_elapsed = state.clock.elapsed()
 }
 
 /** A clock that was set back expires nothing. */
@@ -90,27 +90,27 @@ function aheadOf(state: State): number {
   const now = state.clock.now()
   const ahead_ms = now - expected(state)
   if (ahead_ms > jumpMs) {
-    if (!state.warned) state.log.error({ ahead_ms }, sentence(ahead_ms))
+    if (!state.warned) state.log.error({ ahead_ms }, warningText(ahead_ms))
     state.warned = true
     return ahead_ms
   }
   if (state.warned) state.log.info('the clock is trusted again')
   state.warned = false
-  if (ahead_ms > 0) believe(state, now)
+  if (ahead_ms > 0) trust(state, now)
   return 0
 }
 
-const sentence = (ahead_ms: number): string =>
+const warningText = (ahead_ms: number): string =>
   `The clock is ${(ahead_ms / jumpMs).toFixed(1)} days ahead of the expected time: it jumped, or the service did not run. Until this is settled no data expires. ` +
   'Correct the clock, or confirm it with `posthorn doctor --accept-clock`.'
 
-async function firstKnown(state: State, sql: Db): Promise<number> {
-  const known = await knownIn(sql)
+async function initialTime(state: State, sql: Db): Promise<number> {
+  const stored = await storedTime(sql)
   const now = expected(state)
   // no process has stored the time for more than a day
-  if (known !== null && now - known > jumpMs) believe(state, known)
+  if (stored !== null && now - stored > jumpMs) trust(state, stored)
   else await exchange(state, sql)
-  return known ?? now
+  return stored ?? now
 }
 
 /** Resolves to the later of both times. */
@@ -121,7 +121,7 @@ async function exchange(state: State, sql: Db): Promise<number> {
 }
 
 /** Falls back to the last heartbeat, for a database without a trusted time. */
-async function knownIn(sql: Db): Promise<number | null> {
+async function storedTime(sql: Db): Promise<number | null> {
   const [row] = await sql<{ known_at: string | null }[]>`
     select coalesce((select trusted_at from installation), (select max(heartbeat_at) from processes)) as known_at`
   return row!.known_at === null ? null : Date.parse(row!.known_at)

@@ -1,5 +1,5 @@
 /** The loop that runs every worker. */
-import { over, type Clock } from '../../lib/clock.ts'
+import { waitEnded, type Clock } from '../../lib/clock.ts'
 
 export interface Worker {
   readonly name: string
@@ -37,12 +37,12 @@ export function loop(worker: Worker, clock: Clock, onError: (error: unknown, wor
     tick: () => worker.tick(),
     wake() {
       woken = true
-      interrupt?.abort(over)
+      interrupt?.abort(waitEnded)
     },
     retry: () => backingOff?.abort(),
     async run(signal) {
       let failures = 0
-      const stop = () => interrupt?.abort(over)
+      const stop = () => interrupt?.abort(waitEnded)
       signal.addEventListener('abort', stop, { once: true })
       while (!signal.aborted) {
         woken = false

@@ -33,7 +33,7 @@ export function openTelemetry(
   clock: Clock,
   log: Log,
 ): SpanRecorder {
-  const exporter = telling(new OTLPTraceExporter({ url: address, timeoutMillis: exportMs }), log)
+  const exporter = loggingChanges(new OTLPTraceExporter({ url: address, timeoutMillis: exportMs }), log)
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': service_name, 'service.version': version }),
     sampler: samplerOf(sampler, ratio),
@@ -43,13 +43,13 @@ export function openTelemetry(
   return {
     start(name, kind, parent, attributes) {
       const context = parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, spanContextOf(parent))
-      const span = tracer.startSpan(name, { kind: kinds[kind], attributes: given(attributes) }, context)
+      const span = tracer.startSpan(name, { kind: kinds[kind], attributes: withoutUndefined(attributes) }, context)
       const { traceId, spanId, traceFlags } = span.spanContext()
       return {
         context: { trace_id: traceId, span_id: spanId, sampled: (traceFlags & TraceFlags.SAMPLED) !== 0 },
-        end({ name: renamed, attributes: told, failed }) {
+        end({ name: renamed, attributes: attributes_at_end, failed }) {
           if (renamed !== undefined) span.updateName(renamed)
-          span.setAttributes(given(told))
+          span.setAttributes(withoutUndefined(attributes_at_end))
           if (failed) span.setStatus({ code: SpanStatusCode.ERROR })
           span.end()
         },
@@ -71,7 +71,7 @@ const spanContextOf = ({ trace_id, span_id, sampled }: TraceContext): SpanContex
   isRemote: true,
 })
 
-const given = (attributes: SpanAttributes) =>
+const withoutUndefined = (attributes: SpanAttributes) =>
   Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined))
 
 function samplerOf(name: TraceSettings['sampler'], ratio: number): Sampler {
@@ -84,7 +84,7 @@ function samplerOf(name: TraceSettings['sampler'], ratio: number): Sampler {
 }
 
 /** Logs only changes between failing and working. */
-function telling(exporter: SpanExporter, log: Log): SpanExporter {
+function loggingChanges(exporter: SpanExporter, log: Log): SpanExporter {
   let failing = false
   return {
     export(spans, done) {

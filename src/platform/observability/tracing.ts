@@ -7,7 +7,7 @@ export type SpanAttributes = Readonly<Record<string, string | number | boolean |
 export interface Span {
   readonly context: TraceContext
   /** `failed`: by our fault or that of the called service. */
-  end(told: { readonly name?: string; readonly attributes: SpanAttributes; readonly failed: boolean }): void
+  end(result: { readonly name?: string; readonly attributes: SpanAttributes; readonly failed: boolean }): void
 }
 
 export interface SpanRecorder {

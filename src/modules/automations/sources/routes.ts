@@ -9,7 +9,7 @@ import {
   type IntegrationSource as Shown,
 } from '../../../api/resources/integration-source.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../../platform/http/paging.ts'
-import { keeping, reply, route, type Reply, type Route } from '../../../platform/http/route.ts'
+import { storingReply, reply, route, type Reply, type Route } from '../../../platform/http/route.ts'
 import type { SourceService } from './service.ts'
 
 const tag = 'Integration sources'
@@ -133,7 +133,7 @@ const rollIntegrationSourceKeyRoute = (sources: SourceService): Route =>
     replies: { 200: IntegrationSourceWithSecrets },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql, keep }) =>
-      reply(200, await sources.rollKey(sql, caller, params['id']!, keeping(keep, 200))),
+      reply(200, await sources.rollKey(sql, caller, params['id']!, storingReply(keep, 200))),
   })
 
 const managing = (sources: SourceService): Route[] => [

@@ -1,5 +1,5 @@
 /** The worker `campaigns`: sends the due messages of the campaigns that this process has claimed, in parallel. */
-import { over } from '../../../lib/clock.ts'
+import { waitEnded } from '../../../lib/clock.ts'
 import type { CampaignRow } from '../campaign.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { forgetFailures, type Job } from '../job-repository.ts'
@@ -66,7 +66,7 @@ async function progressOrTimeout(
   if (inProgress.size === 0) return
   const settled = new AbortController()
   await Promise.race([Promise.all(inProgress.values()), clock.sleep(pollMs, settled.signal)])
-  settled.abort(over)
+  settled.abort(waitEnded)
 }
 
 interface Due {

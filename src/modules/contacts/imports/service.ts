@@ -15,7 +15,7 @@ import { untilDone } from '../../../platform/jobs/periodic-jobs.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import { isForm } from '../../../platform/http/form.ts'
 import { requireCursor, type Page } from '../../../platform/http/paging.ts'
-import type { KeepReply, Reply } from '../../../platform/http/route.ts'
+import type { StoreReply, Reply } from '../../../platform/http/route.ts'
 import type { PeriodicJob, Platform } from '../../../platform/platform.ts'
 import { csvLine, unguarded } from '../csv.ts'
 import { readHeader, type Column } from './columns.ts'
@@ -32,7 +32,7 @@ const periodicJobRows = 5000
 export type ImportService = ReturnType<typeof importService>
 
 export const importService = (platform: Platform) => ({
-  start: (sql: Db, caller: Caller, request: IncomingMessage, given: UploadOptions, keep: KeepReply) =>
+  start: (sql: Db, caller: Caller, request: IncomingMessage, given: UploadOptions, keep: StoreReply) =>
     startImport(platform, sql, caller, request, given, keep),
   digest: (request: IncomingMessage, given: UploadOptions): Promise<string | null> =>
     digestOfUpload(platform, request, given),
@@ -51,7 +51,7 @@ async function startImport(
   caller: Caller,
   request: IncomingMessage,
   given: UploadOptions,
-  keep: KeepReply,
+  keep: StoreReply,
 ): Promise<Reply> {
   if (!isForm(request)) requireConsent(given)
   readCountry(given.default_country)

@@ -3,7 +3,7 @@
  * (docs/decisions/producers.md). Idempotency-Keys are a built-in producer.
  */
 import type { Db, Fragment } from '../../../platform/database/sql.ts'
-import { freeKeys, keepKeys, keyColumns, keysAgree } from '../../../platform/http/idempotency-store.ts'
+import { unusedKey, insertKeys, keyColumns, allKeysWereFree } from '../../../platform/http/idempotency-repository.ts'
 import type { Moment } from './row.ts'
 import type { Unit } from './submission.ts'
 
@@ -47,9 +47,9 @@ export interface ProducerFragment {
 const requestFragment: ProducerFragment = {
   kind: 'request',
   columns: keyColumns,
-  claim: (sql, { aged_ms }) => freeKeys(sql, aged_ms),
-  complete: (sql, { at_ms, aged_ms }) => keepKeys(sql, at_ms, aged_ms),
-  agreed: keysAgree,
+  claim: (sql, { aged_ms }) => unusedKey(sql, aged_ms),
+  complete: (sql, { at_ms, aged_ms }) => insertKeys(sql, at_ms, aged_ms),
+  agreed: allKeysWereFree,
   known: (_, rows) => Promise.resolve(new Map(rows.map(({ n }) => [n, null]))),
 }
 

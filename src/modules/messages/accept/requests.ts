@@ -13,7 +13,7 @@ import {
   replayedRefusal,
   storedRefusal,
 } from '../../../platform/http/idempotency.ts'
-import { keepReply, type KeyedRequest, type KeyRow } from '../../../platform/http/idempotency-store.ts'
+import { insertReply, type KeyedRequest, type KeyRow } from '../../../platform/http/idempotency-repository.ts'
 import { parseMessage, validateForChannel } from './validate.ts'
 import { type EligibilityDeps, requireEligible, requireReplyTo } from './eligibility.ts'
 import type { CheckedMessage } from './row.ts'
@@ -186,7 +186,7 @@ const keep = (
   { pool, clock, retention_clock }: Platform,
   request: KeyedRequest,
   answer: StoredAnswer,
-): Promise<boolean> => keepReply(pool, request, answer, clock.now(), retention_clock.now())
+): Promise<boolean> => insertReply(pool, request, answer, clock.now(), retention_clock.now())
 
 export function requestKeys(platform: Platform): RequestKeys {
   const flights = inFlight()

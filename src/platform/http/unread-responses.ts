@@ -3,22 +3,22 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock } from '../../lib/clock.ts'
 
-export interface UnreadBounds {
+export interface UnreadLimits {
   /** For all connections of this process. */
   readonly bytesMax: number
   /** How long a client may read nothing, in addition to the time that the rate allows. */
-  readonly patienceMs: number
+  readonly stallMs: number
   /** The slowest allowed rate of a client. */
   readonly bytesPerSecond: number
   /** Pipelined requests per connection. */
-  readonly aheadMax: number
+  readonly pipelinedMax: number
 }
 
-export const unreadBounds: UnreadBounds = {
+export const unreadLimits: UnreadLimits = {
   bytesMax: 64 * 1024 * 1024,
-  patienceMs: 60_000,
+  stallMs: 60_000,
   bytesPerSecond: 16 * 1024,
-  aheadMax: 32,
+  pipelinedMax: 32,
 }
 
 interface Waiting {
@@ -26,17 +26,17 @@ interface Waiting {
   readonly bytes: number
 }
 
-export class UnreadAnswers {
+export class UnreadResponses {
   readonly #clock: Clock
-  readonly #bounds: UnreadBounds
+  readonly #limits: UnreadLimits
   /** Oldest first, with the bytes that no other response shares. */
   readonly #waiting = new Map<ServerResponse, Waiting>()
-  readonly #ahead = new WeakMap<Socket, number>()
+  readonly #pipelined = new WeakMap<Socket, number>()
   #bytes = 0
 
-  constructor(clock: Clock, bounds: UnreadBounds = unreadBounds) {
+  constructor(clock: Clock, limits: UnreadLimits = unreadLimits) {
     this.#clock = clock
-    this.#bounds = bounds
+    this.#limits = limits
   }
 
   get bytes(): number {
@@ -44,23 +44,23 @@ export class UnreadAnswers {
   }
 
   /**
-   * Calls `answer` once the earlier responses of the connection were sent. A client that pipelines more than `aheadMax`
+   * Calls `respond` once the earlier responses of the connection were sent. A client that pipelines more than `pipelinedMax`
    * requests is disconnected.
    */
-  inTurn({ socket }: IncomingMessage, response: ServerResponse, answer: () => void): void {
+  inOrder({ socket }: IncomingMessage, response: ServerResponse, respond: () => void): void {
     // Node continues to parse what it has read of a destroyed connection, up to a thousand requests
     if (socket.destroyed) return
-    if (response.socket !== null) return answer()
-    const ahead = (this.#ahead.get(socket) ?? 0) + 1
-    this.#ahead.set(socket, ahead)
-    if (ahead > this.#bounds.aheadMax) {
+    if (response.socket !== null) return respond()
+    const pipelined = (this.#pipelined.get(socket) ?? 0) + 1
+    this.#pipelined.set(socket, pipelined)
+    if (pipelined > this.#limits.pipelinedMax) {
       socket.destroy()
       return
     }
     response.once('socket', () => {
-      this.#ahead.set(socket, this.#ahead.get(socket)! - 1)
+      this.#pipelined.set(socket, this.#pipelined.get(socket)! - 1)
       // not within the event: Node still has to flush this response
-      process.nextTick(answer)
+      process.nextTick(respond)
     })
   }
 
@@ -77,27 +77,27 @@ export class UnreadAnswers {
       this.#forget(response)
       ended.abort()
     })
-    void this.#expect(socket, ended.signal)
+    void this.#closeIfStalled(socket, ended.signal)
     this.#evict(response)
   }
 
   /** Closes the connection of a client that reads too slowly. */
-  async #expect(socket: Socket, ended: AbortSignal): Promise<void> {
-    const { patienceMs, bytesPerSecond } = this.#bounds
+  async #closeIfStalled(socket: Socket, ended: AbortSignal): Promise<void> {
+    const { stallMs, bytesPerSecond } = this.#limits
     for (let before = -1; !ended.aborted;) {
       if (socket.writableLength > 0 && socket.bytesWritten === before) {
         socket.destroy()
         return
       }
       before = socket.bytesWritten
-      await this.#clock.sleep(patienceMs + (socket.writableLength / bytesPerSecond) * 1000, ended)
+      await this.#clock.sleep(stallMs + (socket.writableLength / bytesPerSecond) * 1000, ended)
     }
   }
 
   /** Evicts the oldest until the unread bytes are within the limit. */
   #evict(newest: ServerResponse): void {
     for (const [response, { socket, bytes }] of this.#waiting) {
-      if (this.#bytes <= this.#bounds.bytesMax || response === newest) return
+      if (this.#bytes <= this.#limits.bytesMax || response === newest) return
       if (bytes === 0) continue
       socket.destroy()
       this.#forget(response)

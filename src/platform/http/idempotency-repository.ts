@@ -53,7 +53,7 @@ export async function findKey(sql: Db, request: KeyedRequest): Promise<KeyRow | 
 }
 
 /** False if the key is taken; the stored reply stays. */
-export async function keepReply(
+export async function insertReply(
   sql: Db,
   request: KeyedRequest,
   reply: { status: number; response: object },
@@ -64,12 +64,12 @@ export async function keepReply(
   const rows = await sql`
     insert into idempotency_keys (account_id, mode, operation, key, fingerprint, status, response, created_at)
     values (${account_id}, ${mode}, ${operation}, ${key}, ${fingerprint}, ${reply.status}, ${JSON.stringify(reply.response)}::text::json, ${isoTime(now)})
-    on conflict on constraint idempotency_keys_pkey do update ${replaced(sql, aged_ms)}
-    returning 1 as kept`
+    on conflict on constraint idempotency_keys_pkey do update ${replacing(sql, aged_ms)}
+    returning 1 as stored`
   return rows.length === 1
 }
 
-const replaced = (sql: Db, aged_ms: number) => sql`
+const replacing = (sql: Db, aged_ms: number) => sql`
       set fingerprint = excluded.fingerprint, status = excluded.status, message_id = excluded.message_id, response = excluded.response, encrypted_response = null,
         lease_until = null, created_at = excluded.created_at
       where idempotency_keys.created_at <= ${isoTime(aged_ms - limits.idempotency_window_ms)}`
@@ -101,7 +101,7 @@ export async function extendLease(sql: Db, { request, claimed_at }: Claim, lease
 }
 
 /** For an operation without effect. */
-export async function freeKey(sql: Db, { request, claimed_at }: Claim): Promise<void> {
+export async function releaseKey(sql: Db, { request, claimed_at }: Claim): Promise<void> {
   await sql`
     delete from idempotency_keys
     where account_id = ${request.account_id} and mode = ${request.mode} and operation = ${request.operation} and key = ${request.key} and created_at = ${claimed_at}
@@ -119,14 +119,14 @@ export async function expireKeys(sql: Db, now: number, limit: number): Promise<n
 export const keyColumns = ['operation', 'idempotency_key', 'fingerprint'] as const
 
 /** Yields a row if the row `i` (account_id, mode and `keyColumns`) has no key, or one that expired at `aged_ms`. */
-export const freeKeys = (sql: Db, aged_ms: number) => sql`
+export const unusedKey = (sql: Db, aged_ms: number) => sql`
   select from (values (true)) as one where i.idempotency_key is null or not exists (
     select from idempotency_keys where account_id = i.account_id and mode = i.mode and operation = i.operation and key = i.idempotency_key
       and created_at > ${isoTime(aged_ms - limits.idempotency_window_ms)}
   )`
 
 /** A 400 leaves its key free (behaviour: idempotency 3.2). */
-const kept = (sql: Db) =>
+const hasStoredKey = (sql: Db) =>
   sql`idempotency_key is not null and (value is not null or code is distinct from 'parameter_invalid')`
 
 const statuses = JSON.stringify(
@@ -138,17 +138,17 @@ const statuses = JSON.stringify(
  * replayed as its 202, a `code` as that error, a `value` {status, response} unchanged. The first of rows with the same
  * key counts.
  */
-export const keepKeys = (sql: Db, now: number, aged_ms: number) => sql`
+export const insertKeys = (sql: Db, now: number, aged_ms: number) => sql`
   insert into idempotency_keys (account_id, mode, operation, key, fingerprint, status, message_id, response, created_at)
   select distinct on (account_id, mode, operation, idempotency_key) account_id, mode, operation, idempotency_key, fingerprint,
     case when value is not null then (value ->> 'status')::int when message_id is not null then 202 else (${statuses}::text::json ->> code)::int end,
     case when value is null then message_id end,
     case when value is not null then value -> 'response' when message_id is null then json_build_object('code', code) end, ${isoTime(now)}
-  from submitted where ${kept(sql)}
+  from submitted where ${hasStoredKey(sql)}
   order by account_id, mode, operation, idempotency_key, n
-  on conflict on constraint idempotency_keys_pkey do update ${replaced(sql, aged_ms)}
+  on conflict on constraint idempotency_keys_pkey do update ${replacing(sql, aged_ms)}
   returning 1`
 
-/** True when every key of `submitted` was free; `completed` is the result of `keepKeys`. */
-export const keysAgree = (sql: Db) => sql`
-  (select count(*) from completed) = (select count(distinct (account_id, mode, operation, idempotency_key)) from submitted where ${kept(sql)})`
+/** True when every key of `submitted` was free; `completed` is the result of `insertKeys`. */
+export const allKeysWereFree = (sql: Db) => sql`
+  (select count(*) from completed) = (select count(distinct (account_id, mode, operation, idempotency_key)) from submitted where ${hasStoredKey(sql)})`

@@ -8,15 +8,15 @@ import { test, type TestContext } from 'node:test'
 import { closing } from '../../../test/support/closing.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { until, within } from '../../../test/support/waiting.ts'
-import { UnreadAnswers, unreadBounds, type UnreadBounds } from './unread-answers.ts'
+import { UnreadResponses, unreadLimits, type UnreadLimits } from './unread-responses.ts'
 
 /** More than the system buffers for a connection. */
 const answerBytes = 16 * 1024 * 1024
 
 /** A server that answers with a body whose size the path chooses, and records the paths that it began to answer. */
-async function serverOf(t: TestContext, bounds: Partial<UnreadBounds> = {}) {
+async function serverOf(t: TestContext, bounds: Partial<UnreadLimits> = {}) {
   const clock = fakeClock()
-  const unread = new UnreadAnswers(clock, { ...unreadBounds, ...bounds })
+  const unread = new UnreadResponses(clock, { ...unreadLimits, ...bounds })
   const begun: string[] = []
   const page = Buffer.alloc(answerBytes, 'p')
   const answer = (path: string, response: ServerResponse) => {
@@ -29,7 +29,7 @@ async function serverOf(t: TestContext, bounds: Partial<UnreadBounds> = {}) {
     unread.sent(response, path === '/page', path === '/stream')
   }
   const server = createServer((request: IncomingMessage, response: ServerResponse) =>
-    unread.inTurn(request, response, () => answer(request.url!, response)),
+    unread.inOrder(request, response, () => answer(request.url!, response)),
   )
   server.listen(0, '127.0.0.1')
   await within('the server to listen', once(server, 'listening'))
@@ -83,7 +83,7 @@ test('a connection has one answer in progress: the next request is begun once it
 })
 
 test('a client that pipelines too many requests loses its connection, and none of them is begun', async (t) => {
-  const { begun, ask, open } = await serverOf(t, { aheadMax: 4 })
+  const { begun, ask, open } = await serverOf(t, { pipelinedMax: 4 })
   ask('/large', ...Array.from({ length: 200 }, () => '/large'))
 
   await until('the connection to be closed', open, (count) => count === 0)
@@ -118,7 +118,7 @@ test('buffers that answers share are not counted', async (t) => {
 })
 
 test('an answer that is not read in time is ended, whether whole or streamed; one that is read continues', async (t) => {
-  const { clock, begun, ask, open } = await serverOf(t, { patienceMs: 60_000, bytesPerSecond: 1024 * 1024 })
+  const { clock, begun, ask, open } = await serverOf(t, { stallMs: 60_000, bytesPerSecond: 1024 * 1024 })
   ask('/large')
   ask('/stream')
   const reader = ask('/stream')
@@ -158,7 +158,7 @@ test('an answer that is not read in time is ended, whether whole or streamed; on
 
 test('an answer whose client has gone leaves nothing behind', async (t) => {
   const clock = fakeClock()
-  const unread = new UnreadAnswers(clock)
+  const unread = new UnreadResponses(clock)
   const gone = Promise.withResolvers<ServerResponse>()
   const server = createServer((_request, response) => void response.once('close', () => gone.resolve(response)))
   server.listen(0, '127.0.0.1')
@@ -177,10 +177,10 @@ test('an answer whose client has gone leaves nothing behind', async (t) => {
 })
 
 test('of the thousand requests that one read may hold, none is begun after the connection was ended', async (t) => {
-  const unread = new UnreadAnswers(fakeClock())
+  const unread = new UnreadResponses(fakeClock())
   let begun = 0
   const server = createServer((request, response) =>
-    unread.inTurn(request, response, () => {
+    unread.inOrder(request, response, () => {
       begun += 1
       request.socket.destroy()
     }),
