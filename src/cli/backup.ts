@@ -85,9 +85,7 @@ async function restore(cli: Cli, command: Command, file: string): Promise<void> 
     json: { object: 'restore', ...report, waiting },
     text: [
       `${report.rows.toLocaleString('en')} rows of ${report.created_at} (version ${report.program}) were restored.`,
-      ...(report.applied.length === 0
-        ? []
-        : [`The schema was migrated by ${report.applied.join(', ')}.`]),
+      ...(report.applied.length === 0 ? [] : [`The schema was migrated by ${report.applied.join(', ')}.`]),
       ...(waiting === 0
         ? []
         : [

@@ -102,7 +102,10 @@ async function connect(cli: Cli, options: ConnectOptions, command: Command): Pro
 function everyFailure(error: unknown): never {
   if (error instanceof Problem && (error.details?.length ?? 0) > 1)
     throw new OperatorError(
-      ['The channel cannot be connected. Correct these fields:', ...error.details!.map(({ message }) => `  ${message}`)].join('\n'),
+      [
+        'The channel cannot be connected. Correct these fields:',
+        ...error.details!.map(({ message }) => `  ${message}`),
+      ].join('\n'),
     )
   throw error
 }

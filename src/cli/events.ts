@@ -71,7 +71,8 @@ async function tail(options: FeedOptions, { types, after, count, show }: Tail): 
   while (!signal.aborted && cursor !== null) {
     const events = await eventsAfter(options, cursor)
     if (events === 'unknown_cursor') {
-      if (cursor === after) throw new OperatorError(`No event has the id ${JSON.stringify(after)}. Choose another --starting-after.`)
+      if (cursor === after)
+        throw new OperatorError(`No event has the id ${JSON.stringify(after)}. Choose another --starting-after.`)
       print(unknownCursorText)
       cursor = await newestEvent(options)
       continue
@@ -130,7 +131,10 @@ export const isWanted = (type: string, events: readonly string[]): boolean =>
   )
 
 /** Retries until the service answers; undefined when the signal aborted. */
-async function fetchEvents(options: FeedOptions, path: string): Promise<readonly Event[] | 'unknown_cursor' | undefined> {
+async function fetchEvents(
+  options: FeedOptions,
+  path: string,
+): Promise<readonly Event[] | 'unknown_cursor' | undefined> {
   const { clock, signal, print } = options
   for (let wait = backoffMs.first; !signal.aborted; wait = Math.min(wait * 2, backoffMs.max)) {
     const answer = await get(options, path)

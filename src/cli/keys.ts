@@ -40,8 +40,7 @@ function scopeList(text: string): Scope[] {
   if (named.includes('all')) return [...allScopes]
   return named.map((word) => {
     const scope = allScopes.find((known) => known === word)
-    if (scope === undefined)
-      throw new InvalidArgumentError(`Unknown scope ${word}. Use all, ${allScopes.join(', ')}.`)
+    if (scope === undefined) throw new InvalidArgumentError(`Unknown scope ${word}. Use all, ${allScopes.join(', ')}.`)
     return scope
   })
 }

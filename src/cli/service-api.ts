@@ -44,9 +44,7 @@ export function serviceApi(access: Access): ServiceApi {
     if (status >= 200 && status < 300 && body !== undefined) return body
     const { error } = (body ?? {}) as { error?: ErrorBody }
     if (error === undefined)
-      throw new OperatorError(
-        `${access.base_url} (status ${status}) is not a Posthorn service. Check --base-url.`,
-      )
+      throw new OperatorError(`${access.base_url} (status ${status}) is not a Posthorn service. Check --base-url.`)
     throw new OperatorError(refusal(status, error))
   }
   return {

@@ -56,7 +56,11 @@ async function top(cli: Cli, command: Command, { baseUrl, every, answer_within_m
   })
 }
 
-async function takeSample(clock: Pick<SteadyClock, 'elapsed'>, urls: readonly string[], within_ms: number): Promise<Sample> {
+async function takeSample(
+  clock: Pick<SteadyClock, 'elapsed'>,
+  urls: readonly string[],
+  within_ms: number,
+): Promise<Sample> {
   return { processes: await Promise.all(urls.map((url) => scrape(url, within_ms))), at: Math.round(clock.elapsed()) }
 }
 

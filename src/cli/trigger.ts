@@ -193,8 +193,6 @@ async function onlyEndpoint(api: ServiceApi): Promise<string> {
   if (data.length === 0)
     throw new OperatorError('There is no webhook endpoint to test. Create one with POST /v1/webhook_endpoints.')
   if (data.length > 1)
-    throw new UsageError(
-      'There are several webhook endpoints. Choose one of `posthorn webhooks list` with --endpoint.',
-    )
+    throw new UsageError('There are several webhook endpoints. Choose one of `posthorn webhooks list` with --endpoint.')
   return data[0]!.id
 }

@@ -36,7 +36,10 @@ function fieldRows(
   if (content !== undefined || depth >= depthMax) return [row]
   const [inner, prefix] = schema.items?.properties === undefined ? [schema, `${name}.`] : [schema.items, `${name}[].`]
   const within = Object.entries(inner.properties ?? {}).flatMap(([field, child]) =>
-    fieldRows(prefix + field, child, isRequest && (inner.required ?? []).includes(field), { isRequest, depth: depth + 1 }),
+    fieldRows(prefix + field, child, isRequest && (inner.required ?? []).includes(field), {
+      isRequest,
+      depth: depth + 1,
+    }),
   )
   return [row, ...within]
 }

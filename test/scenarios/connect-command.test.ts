@@ -82,7 +82,7 @@ test('a verify token that is made is printed once, with the address to paste it 
   const token = /verify_token {2}([\w-]{32})\n/.exec(printed.out)?.[1]
   assert.ok(token !== undefined, printed.out + printed.err)
   assert.match(printed.out, /Store the verify_token now: it is not shown again\./)
-  assert.match(printed.out, /https:\/\/messages\.example\.com\/docs\/guides\/vonage says where/)
+  assert.match(printed.out, /\(https:\/\/messages\.example\.com\/docs\/guides\/vonage\)/)
   assert.match(json.json.verify_token, /^[\w-]{32}$/)
   assert.equal(listed.json.length, 2)
   for (const word of [token, json.json.verify_token, secret]) assert.equal(listed.out.includes(word), false)
@@ -169,7 +169,7 @@ test('with a file nothing is asked; what is wrong is told at once, and never a w
     refusals[11]!.err,
     /`credentials\.callback_secert` is not known to Simulator\. Did you mean `callback_secret`\? It takes refuse, callback_secret\./,
   )
-  assert.match(refusals[10]!.err, /Give the credentials: --file/)
+  assert.match(refusals[10]!.err, /The credentials are missing\. Add --file/)
   assert.deepEqual(
     [connected.code, connected.json.name, connected.json.settings.max_messages_per_second],
     [0, 'Alerts', 5],

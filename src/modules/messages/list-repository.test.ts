@@ -136,7 +136,12 @@ const readMax = 8000
 
 test('a page of each filter is read through indexes, also where what it finds is oldest or nothing', async (t) => {
   const world = await startPlatform(t)
-  await maintainPartitions(world.pool, { table: 'messages', prefix: 'msg', every: 'month', fillfactor: 50 }, startMs, null)
+  await maintainPartitions(
+    world.pool,
+    { table: 'messages', prefix: 'msg', every: 'month', fillfactor: 50 },
+    startMs,
+    null,
+  )
   await insert(
     world.pool,
     tenant.account_id,

@@ -110,7 +110,11 @@ async function manifestOf({ clock, version, account_id }: BackupParts, sql: Db):
   }
 }
 
-async function* texts({ onProgress, rowsOf }: BackupParts, sql: Db, counts: Record<string, number>): AsyncGenerator<Buffer> {
+async function* texts(
+  { onProgress, rowsOf }: BackupParts,
+  sql: Db,
+  counts: Record<string, number>,
+): AsyncGenerator<Buffer> {
   let bytes = 0
   const rowsRead = await rowsOf(sql)
   for (const table of await tablesOf(sql)) {

@@ -117,7 +117,12 @@ async function attach(options: EmbeddedOptions, supervised: boolean): Promise<Em
     )
   })
   const programs = await findPrograms(dataDir, options.detours)
-  const context: Context = { options, folder: join(dataDir, 'postgres'), programs, clock: options.clock ?? systemClock() }
+  const context: Context = {
+    options,
+    folder: join(dataDir, 'postgres'),
+    programs,
+    clock: options.clock ?? systemClock(),
+  }
   let stopping = false
   let server: Attached | undefined
   let recovery: Promise<void> | undefined

@@ -141,7 +141,9 @@ async function ownTransaction<T>(session: Session, work: (sql: Db) => Promise<T>
 async function lockSession(session: Session, clock: Clock): Promise<void> {
   const deadline = clock.now() + lockWaitMs
   for (;;) {
-    const [lock] = await session<{ acquired: boolean }[]>`select pg_try_advisory_lock(${advisoryLocks.migrate}) as acquired`
+    const [lock] = await session<
+      { acquired: boolean }[]
+    >`select pg_try_advisory_lock(${advisoryLocks.migrate}) as acquired`
     if (lock!.acquired) return
     if (clock.now() > deadline)
       throw new OperatorError(
@@ -161,7 +163,9 @@ async function unlockSession(session: Session): Promise<void> {
 
 /** Until the end of the transaction. False while another process migrates. */
 export async function lockMigrations(sql: Db): Promise<boolean> {
-  const [lock] = await sql<{ acquired: boolean }[]>`select pg_try_advisory_xact_lock(${advisoryLocks.migrate}) as acquired`
+  const [lock] = await sql<
+    { acquired: boolean }[]
+  >`select pg_try_advisory_xact_lock(${advisoryLocks.migrate}) as acquired`
   return lock!.acquired
 }
 

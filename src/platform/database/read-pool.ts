@@ -162,7 +162,10 @@ export const tookTooLong = (narrow: string): Problem =>
 
 function abandoned(metrics: Metrics): Problem {
   metrics.reads_ended.inc({ reason: 'abandoned' })
-  return new Problem('upstream_unavailable', 'The client closed the connection before the response, so the read was cancelled.')
+  return new Problem(
+    'upstream_unavailable',
+    'The client closed the connection before the response, so the read was cancelled.',
+  )
 }
 
 function refusal({ metrics }: Reads, { gone }: ReadRequest): Problem {

@@ -102,9 +102,14 @@ const mayBe = (parameter: string, word: string): boolean =>
   word.length <= paramLengthMax && (parameter.endsWith('id}') ? isId(word) : word !== '')
 
 /** A sentence with our operation, if the path is that of another service. */
-function foreignPath(elsewhere: readonly OtherPath[], requested: readonly string[], method: string): string | undefined {
+function foreignPath(
+  elsewhere: readonly OtherPath[],
+  requested: readonly string[],
+  method: string,
+): string | undefined {
   const same = elsewhere.filter(
-    ({ steps }) => steps.length === requested.length && steps.every((step, at) => isParameter(step) || step === requested[at]),
+    ({ steps }) =>
+      steps.length === requested.length && steps.every((step, at) => isParameter(step) || step === requested[at]),
   )
   const best = same.find((other) => other.method === method) ?? same[0]
   return best && ` Did you mean ${best.method} ${best.path}?`

@@ -56,7 +56,12 @@ test('partitions are created ahead and dropped after retention', async (t) => {
 test('a table that only grows is analyzed whenever it or a partition has doubled', async (t) => {
   const { pool, clock } = await startPlatform(t)
   await maintainPartitions(pool, events, clock.now(), clock.now() - 30 * day)
-  await maintainPartitions(pool, { table: 'messages', prefix: 'msg', every: 'month', fillfactor: 50 }, clock.now(), null)
+  await maintainPartitions(
+    pool,
+    { table: 'messages', prefix: 'msg', every: 'month', fillfactor: 50 },
+    clock.now(),
+    null,
+  )
 
   const rows = await pool<{ name: string; options: string[] | null }[]>`
     select relname as name, reloptions as options from pg_class

@@ -78,7 +78,8 @@ export function retentionClock(parts: RetentionClockParts): RetentionClock {
   }
 }
 
-const expected = ({ clock, trusted_ms, trusted_elapsed }: State): number => trusted_ms + clock.elapsed() - trusted_elapsed
+const expected = ({ clock, trusted_ms, trusted_elapsed }: State): number =>
+  trusted_ms + clock.elapsed() - trusted_elapsed
 
 function trust(state: State, at_ms: number): void {
   state.trusted_ms = at_ms

@@ -152,7 +152,7 @@ const automationMetrics = (registers: Registry[]) => ({
   }),
   automation_runs_overdue_seconds: new Gauge({
     name: 'posthorn_automation_runs_overdue_seconds',
-    help: "How long the oldest due run has been waiting for a worker; 0 if none is due.",
+    help: 'How long the oldest due run has been waiting for a worker; 0 if none is due.',
     registers,
   }),
   integration_redaction_age_seconds: new Gauge({
