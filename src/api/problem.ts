@@ -39,7 +39,11 @@ export class Problem extends Error {
       details: more.details,
     }
     const small = surelyFits(said, bytes_max) ? said : fitted(said, bytes_max)
+    // an expected error needs no stack, and capturing one costs more than the rest of a refusal
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
     super(small.message)
+    Error.stackTraceLimit = stackTraceLimit
     this.name = 'Problem'
     this.code = code
     this.param = small.param

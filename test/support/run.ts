@@ -1,6 +1,6 @@
 /**
- * Runs test files, or all of them, on one throwaway PostgreSQL. Files share processes, because loading the service takes about a second: each
- * process gets a group of files, and the groups that took longest in the last run start first. `--full` runs random and crash tests at full length.
+ * Runs test files, or all of them, on one throwaway PostgreSQL. A few processes share them, because loading the service takes seconds: each takes the next
+ * file from a queue, the longest first. `--full` runs random and crash tests at full length.
  */
 import { spawn } from 'node:child_process'
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -16,8 +16,6 @@ const cache = join(root, 'node_modules/.cache')
 const durationsFile = join(cache, 'test-durations.json')
 /** Tests often wait for the database or a browser: one process more than there are cores, within the database's connection limit. */
 const concurrency = Math.min(4, availableParallelism() + 1)
-/** Groups that each process runs in turn: few enough to share the loading, enough that no process idles for long at the end. */
-const groupsEach = 8
 /** A process that something keeps alive this long after its last test reports it and ends. */
 const graceMs = 10_000
 
@@ -30,7 +28,8 @@ const files =
 const known = knownDurations()
 const folder = mkdtempSync(join(tmpdir(), 'posthorn-test-run-'))
 const timings = join(folder, 'timings')
-const entries = groups(files).map(writeEntry)
+const queue = longestFirst(files)
+const entries = Array.from({ length: Math.min(concurrency, queue.length) }, (_, at) => writeEntry(at))
 // the error catalogue can only be checked where every test runs
 const provoked = named.length > 0 ? undefined : collectErrors()
 const cluster = await testCluster()
@@ -88,33 +87,27 @@ function knownDurations(): Record<string, number> {
   }
 }
 
-/** Files in groups, longest first. A file that was never measured is judged by its size. */
-function groups(all: readonly string[]): string[][] {
+/** A file that was never measured is judged by its size. */
+function longestFirst(all: readonly string[]): string[] {
   const expected = (file: string) => known[file] ?? statSync(join(root, file)).size / 2
-  const sorted = all.map((file) => ({ file, ms: expected(file) })).toSorted((a, b) => b.ms - a.ms)
-  const groupMs = sorted.reduce((sum, { ms }) => sum + ms, 0) / concurrency / groupsEach
-  const found: { files: string[]; ms: number }[] = []
-  for (const { file, ms } of sorted) {
-    const group = found.find((one) => one.ms + ms <= groupMs)
-    if (group === undefined) found.push({ files: [file], ms })
-    else {
-      group.files.push(file)
-      group.ms += ms
-    }
-  }
-  return found.toSorted((a, b) => b.ms - a.ms).map(({ files: group }) => group)
+  return all.toSorted((a, b) => expected(b) - expected(a))
 }
 
 /**
- * A module that runs the files of a group one after the other. Node runs such modules in the order of their names. A file is loaded while the last test of
- * the file before waits, so that none of its tests starts before the whole file has been loaded.
+ * A module that runs files of the queue until it is empty, one after the other. A file is loaded while the last test of the file before waits, so that none of
+ * its tests starts before the whole file has been loaded.
  */
-function writeEntry(group: readonly string[], at: number): string {
-  const path = join(folder, `${String(at).padStart(3, '0')}.test.mjs`)
-  const urls = group.map((file) => [file, pathToFileURL(join(root, file)).href])
+function writeEntry(at: number): string {
+  const path = join(folder, `${at}.test.mjs`)
+  const urls = queue.map((file) => [file, pathToFileURL(join(root, file)).href])
   writeFileSync(
     path,
-    `import test from 'node:test'
+    `import { mkdirSync } from 'node:fs'
+import { createRequire } from 'node:module'
+// node:test follows every promise with an async hook, to name the test of an error that nobody caught: a fifth of all CPU. Without it such an error still fails
+// the process. The hook is made when node:test is loaded.
+createRequire(import.meta.url)('node:async_hooks').createHook = () => ({ enable: () => undefined, disable: () => undefined })
+const { default: test } = await import('node:test')
 const gate = (name, error) => {
   const [reached, open] = [Promise.withResolvers(), Promise.withResolvers()]
   test(name, async () => {
@@ -124,8 +117,18 @@ const gate = (name, error) => {
   })
   return { reached: reached.promise, open: open.resolve }
 }
+// a folder can be made once: whoever makes it runs the file
+const isMine = (index) => {
+  try {
+    mkdirSync(${JSON.stringify(join(folder, 'taken-'))} + index)
+    return true
+  } catch {
+    return false
+  }
+}
 let last = gate('loading')
-for (const [file, url] of ${JSON.stringify(urls)}) {
+for (const [index, [file, url]] of ${JSON.stringify(urls)}.entries()) {
+  if (!isMine(index)) continue
   const error = await import(url).then(() => undefined, (reason) => reason)
   const next = gate(file, error)
   last.open()
@@ -135,7 +138,7 @@ for (const [file, url] of ${JSON.stringify(urls)}) {
 last.open()
 await globalThis.closeTestBrowser?.()
 setTimeout(() => {
-  console.error('The tests of these files are done, but ' + process.getActiveResourcesInfo().join(', ') + ' is still open: ${group.join(', ')}')
+  console.error('The tests are done, but ' + process.getActiveResourcesInfo().join(', ') + ' is still open')
   process.exit()
 }, ${graceMs}).unref()
 `,
