@@ -288,7 +288,7 @@ async function typeOf(type: string | undefined, provider: Provider, ask: Termina
 
 async function identifierOf({ identifier, title }: Provider, ask: Terminal['ask']): Promise<string | undefined> {
   const text =
-    identifier === 'given'
+    identifier === 'required'
       ? 'Sender (the number or name that recipients see): '
       : `Sender (leave empty: ${title} reports it): `
   return (await ask?.({ text, hidden: false }))?.trim()

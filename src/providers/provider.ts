@@ -335,7 +335,7 @@ export interface Provider {
   /** Each with `title`, `description` and `default`. */
   readonly settings?: TObject
   /** `from_provider`: `connect` returns it. */
-  readonly identifier: 'given' | 'from_provider'
+  readonly identifier: 'required' | 'from_provider'
   /** The provider's API, and the setting that replaces it. */
   readonly url?: { readonly setting: `POSTHORN_${string}_URL`; readonly fallback: string; readonly about: string }
   /** A page under `docs/guides`, without `.md`. */
@@ -343,7 +343,7 @@ export interface Provider {
   readonly limits?: readonly string[]
   capabilities(type: ChannelType, settings: Readonly<Record<string, unknown>>): readonly string[]
   /** Checks that schemas cannot express. Each `param` begins with `credentials.` or `settings.`. */
-  check?(given: {
+  check?(entered: {
     readonly type: ChannelType
     readonly credentials: Readonly<Record<string, unknown>>
     readonly allowed_hosts: readonly string[]

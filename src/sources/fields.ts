@@ -97,10 +97,10 @@ function localeOf(values: readonly unknown[]): string | null {
 function tagsOf(value: unknown): string[] | null {
   if (typeof value !== 'string') return null
   const tags = value.split(',').map((tag) => tag.trim())
-  const kept = [...new Set(tags)]
+  const known = [...new Set(tags)]
     .filter((tag) => tag !== '' && [...tag].length <= contactLimits.tag_length_max)
     .slice(0, contactLimits.tags_max)
-  return kept.length > 0 ? kept : null
+  return known.length > 0 ? known : null
 }
 
 /** `names`, `variant`: the fields with an item's title and variant. */

@@ -106,8 +106,8 @@ test("the id of a Shopify event is the event's with its topic, else the webhook'
   const { headers } = shopifyWebhook('orders/paid', 's', body)
   const { 'x-shopify-event-id': _, ...withoutEvent } = headers
   const { 'x-shopify-webhook-id': __, ...withoutBoth } = withoutEvent
-  const id = (given: Record<string, string>) =>
-    readShopify({ headers: given, payload: readPayload(Buffer.from(body)), digest: () => digest }).event_id
+  const id = (headers: Record<string, string>) =>
+    readShopify({ headers, payload: readPayload(Buffer.from(body)), digest: () => digest }).event_id
 
   assert.deepEqual([headers, withoutEvent, withoutBoth].map(id), [
     `orders/paid:${headers['x-shopify-event-id']}`,

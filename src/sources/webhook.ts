@@ -17,9 +17,9 @@ export function headerText(headers: IncomingHttpHeaders, name: string): string |
 /** Base64 HMAC-SHA256 of the raw body. `advice` ends the refusal. */
 export function hmacHeaderCheck(header: string, secret: string, advice: string): SignatureCheck {
   return ({ headers, body }) => {
-    const given = headerText(headers, header.toLowerCase())
-    if (given === undefined) return `The header ${header} is missing. ${advice}`
-    return sameText(given.trim(), hmac(secret, 'base64', body))
+    const signature = headerText(headers, header.toLowerCase())
+    if (signature === undefined) return `The header ${header} is missing. ${advice}`
+    return sameText(signature.trim(), hmac(secret, 'base64', body))
       ? null
       : `The header ${header} does not fit the body. ${advice}`
   }

@@ -22,8 +22,11 @@ const numbered = new Map(behaviour.map(({ path, text }) => [basename(path, '.md'
 const wellFormed =
   /^\(behaviour: ([a-z-]+ \d+(?:\.\d+)?(?:, \d+(?:\.\d+)?)*(?:; [a-z-]+ \d+(?:\.\d+)?(?:, \d+(?:\.\d+)?)*)*)\)/
 
+/** Joins the lines of a citation that was wrapped. */
+const joined = (text: string): string => text.slice(0, 300).replace(/\n\s*(?:\*(?!\/)|\/\/|--)?\s*/g, ' ')
+
 function wrongCitation(text: string): string | null {
-  const list = wellFormed.exec(text)?.[1]
+  const list = wellFormed.exec(joined(text))?.[1]
   if (list === undefined) return `${text.slice(0, 60).split('\n', 1)[0]} is not of the form (behaviour: page number)`
   for (const part of list.split('; ')) {
     const [page = '', ...numbers] = part.split(/,? /)

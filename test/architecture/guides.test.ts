@@ -45,7 +45,7 @@ test("a provider's guide shows a valid connect request, complete and with the se
       ...Object.keys((shown['settings'] as object | undefined) ?? {}).flatMap((field) =>
         known.includes(field) ? [] : [`${name}: settings.${field} is unknown`],
       ),
-      ...(identifier === 'given' && shown['identifier'] === undefined ? [`${name}: identifier is missing`] : []),
+      ...(identifier === 'required' && shown['identifier'] === undefined ? [`${name}: identifier is missing`] : []),
     ]
   })
 
@@ -58,7 +58,7 @@ test("a provider's guide shows its connect command, with the sender if needed", 
     const line = readFileSync(join(folder, `${guide}.md`), 'utf8')
       .split('\n')
       .find((each) => each.includes(`channels connect --provider ${name} --file `) && each.includes(' --test-to '))
-    return line === undefined || line.includes(' --identifier ') !== (identifier === 'given')
+    return line === undefined || line.includes(' --identifier ') !== (identifier === 'required')
   })
 
   assert.deepEqual(

@@ -78,7 +78,7 @@ test('a signed-in user links an identity, which then signs them in', async (t) =
     '/console/acc_1/test/messages?status=sent',
   )
   assert.equal((await elsewhere.send('GET', '/session')).body.user.email, 'owner@example.com')
-  const asked = provider.asked.at(-1)!
+  const asked = provider.authorizations.at(-1)!
   assert.deepEqual(
     [
       asked.get('code_challenge_method'),
@@ -185,7 +185,7 @@ test('a user with a linked identity may remove the password, but not both', asyn
 
   // the provider must ask again
   assert.equal(await travel(world, owner, '?next=/console/profile'), '/console/profile')
-  assert.equal(provider.asked.at(-1)!.get('prompt'), 'login')
+  assert.equal(provider.authorizations.at(-1)!.get('prompt'), 'login')
   assert.equal((await owner.send('PATCH', '/me', { new_password: 'eight green bottles' })).status, 200)
   assert.equal((await owner.send('DELETE', `/identities/${identity.id}`)).status, 200)
   assert.equal(code(await owner.send('DELETE', `/identities/${identity.id}`)), 'resource_missing')

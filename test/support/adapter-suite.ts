@@ -19,7 +19,7 @@
  *         taken: () => sim.messages.length,
  *         several: { why_not: 'One call is one message.' },
  *         hostile: (url) => ({ tools: providerTools({ url }), connection }),
- *         callbacks: { proof: 'content', sign, samples: [{ name: 'a receipt', call, reports: [{ kind: 'delivery_receipt', … }] }] },
+ *         callbacks: { proof: 'content', sign, samples: [{ name: 'a receipt', call, items: [{ kind: 'delivery_receipt', … }] }] },
  *       }
  *     })
  *
@@ -168,33 +168,36 @@ async function trySeveral(suite: TestContext, provider: Provider, begin: Start, 
     )
   })
 
-  await suite.test(`reports each accepted part before the next one is sent, and stops when told to`, async (t) => {
-    const samples = await begin(t)
-    const several = samples.several as SeveralSample
-    const told: (readonly string[])[] = []
-    const send = await sender(t, provider, samples)
+  await suite.test(
+    `reports each accepted part before the next one is sent, and stops when the callback says so`,
+    async (t) => {
+      const samples = await begin(t)
+      const several = samples.several as SeveralSample
+      const accepted: (readonly string[])[] = []
+      const send = await sender(t, provider, samples)
 
-    const stopped = await send(several.message, never, async (ids) => {
-      told.push(ids)
-      assert.equal(several.taken(), ids.length, 'no part was sent ahead')
-      return null
-    })
-    const before = several.taken()
-    const already_accepted = stopped.kind === 'accepted' ? [] : [...(stopped.provider_ids ?? [])]
-    const whole = await send(
-      { ...several.message, attempt: 2, already_accepted },
-      never,
-      async (ids) => (told.push(ids), never),
-    )
+      const stopped = await send(several.message, never, async (ids) => {
+        accepted.push(ids)
+        assert.equal(several.taken(), ids.length, 'no part was sent ahead')
+        return null
+      })
+      const before = several.taken()
+      const already_accepted = stopped.kind === 'accepted' ? [] : [...(stopped.provider_ids ?? [])]
+      const whole = await send(
+        { ...several.message, attempt: 2, already_accepted },
+        never,
+        async (ids) => (accepted.push(ids), never),
+      )
 
-    assertOutcome(stopped)
-    assert.deepEqual([stopped.kind, already_accepted, before], ['unavailable', told[0], already_accepted.length])
-    assert.ok(whole.kind === 'accepted' && before < several.count, JSON.stringify(whole))
-    assert.equal(several.taken(), several.count)
-    // the last part is reported by the outcome
-    for (const ids of told) assert.deepEqual(whole.provider_ids.slice(0, ids.length), ids)
-    assert.ok(told.every(({ length }) => length < several.count))
-  })
+      assertOutcome(stopped)
+      assert.deepEqual([stopped.kind, already_accepted, before], ['unavailable', accepted[0], already_accepted.length])
+      assert.ok(whole.kind === 'accepted' && before < several.count, JSON.stringify(whole))
+      assert.equal(several.taken(), several.count)
+      // the last part is reported by the outcome
+      for (const ids of accepted) assert.deepEqual(whole.provider_ids.slice(0, ids.length), ids)
+      assert.ok(accepted.every(({ length }) => length < several.count))
+    },
+  )
 
   await suite.test(`reports the accepted parts when the rest is refused`, async (t) => {
     const samples = await begin(t)

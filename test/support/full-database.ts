@@ -9,23 +9,23 @@ export const fullMessage = 'could not write init file: No space left on device'
 
 export interface FullDatabase {
   readonly port: number
-  asked(): number
+  refused(): number
 }
 
 export async function fullDatabase(t: TestContext): Promise<FullDatabase> {
-  let asked = 0
+  let refused = 0
   const server = createServer((client) => {
     client.on('error', () => undefined)
-    refuseAsFull(client, () => (asked += 1))
+    refuseAsFull(client, () => (refused += 1))
   })
   await within('the full database to listen', once(server.listen(0, '127.0.0.1'), 'listening'))
   closing(t, () => server.close())
-  return { port: (server.address() as AddressInfo).port, asked: () => asked }
+  return { port: (server.address() as AddressInfo).port, refused: () => refused }
 }
 
-export function refuseAsFull(client: Socket, onAsked: () => void = () => undefined): void {
+export function refuseAsFull(client: Socket, onRefused: () => void = () => undefined): void {
   client.once('data', () => {
-    onAsked()
+    onRefused()
     client.end(fatalError('53100', fullMessage))
   })
 }

@@ -17,12 +17,12 @@ export async function mailServer(t: TestContext, refuse = 0): Promise<MailServer
   const mails: string[] = []
   let left = refuse
   let silent = 0
-  const held = new Set<Socket>()
+  const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     if (silent > 0) {
       silent -= 1
-      held.add(socket)
-      socket.on('error', () => undefined).on('close', () => held.delete(socket))
+      sockets.add(socket)
+      socket.on('error', () => undefined).on('close', () => sockets.delete(socket))
       socket.write(greeting)
       return
     }
@@ -41,7 +41,7 @@ export async function mailServer(t: TestContext, refuse = 0): Promise<MailServer
             socket.write('451 try again\r\n')
           } else {
             mails.push(text.replaceAll('=\r\n', '').replaceAll('=3D', '='))
-            socket.write('250 kept\r\n')
+            socket.write('250 stored\r\n')
           }
           text = ''
           return
@@ -57,14 +57,14 @@ export async function mailServer(t: TestContext, refuse = 0): Promise<MailServer
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => {
-    for (const socket of held) socket.destroy()
+    for (const socket of sockets) socket.destroy()
     server.close()
   })
   return {
     mails,
     refuse: (count) => void (left = count),
     hang: (count) => void (silent = count),
-    hanging: () => held.size,
+    hanging: () => sockets.size,
     url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}/?from=posthorn@example.com`,
   }
 }

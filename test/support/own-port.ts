@@ -7,18 +7,18 @@ import { isFree } from '../../src/lib/system.ts'
 /** Below ephemeral ports, above those that browsers refuse (10080). */
 const ports = [11_000, 19_999] as const
 /** A UDP port so far above reserves each; the system frees it with the process. */
-const heldAbove = 10_000
+const reservedAbove = 10_000
 const triesMax = 200
 
 export async function ownPort([lowest, highest]: readonly [number, number] = ports): Promise<number> {
   for (let tries = 0; tries < triesMax; tries++) {
     const port = randomInt(lowest, highest + 1)
-    if ((await isHeld(port + heldAbove)) && (await isFree('127.0.0.1', port))) return port
+    if ((await isReserved(port + reservedAbove)) && (await isFree('127.0.0.1', port))) return port
   }
   throw new Error(`none of ${triesMax} ports from ${lowest} to ${highest} is free`)
 }
 
-async function isHeld(port: number): Promise<boolean> {
+async function isReserved(port: number): Promise<boolean> {
   const socket = createSocket('udp4')
   try {
     const listening = once(socket, 'listening')

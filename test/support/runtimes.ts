@@ -55,11 +55,11 @@ async function install(cache: string, folder: string): Promise<void> {
     await rename(unfinished, folder)
   } catch (error) {
     if (existsSync(folder)) return
-    const told =
+    const reason =
       /^npm error (?!code |syscall |errno )(\S.*)$/m.exec((error as { stderr?: string }).stderr ?? '')?.[1] ??
       String(error)
     throw new Error(
-      `Node 20, Deno and Bun come from the npm registry on the first run, and could not be installed: ${told}`,
+      `Node 20, Deno and Bun come from the npm registry on the first run, and could not be installed: ${reason}`,
       { cause: error },
     )
   } finally {

@@ -61,7 +61,7 @@ export function scriptedProvider(): ScriptedProvider {
       types: ['sms'],
       offered: 'always',
       credentials: Type.Object({}, { additionalProperties: true }),
-      identifier: 'given',
+      identifier: 'required',
       capabilities: (type) => capabilitiesOf[type],
       adapter: ({ clock }) => adapterOf(scripted, clock),
     },

@@ -17,8 +17,8 @@ export interface Opened {
   closed: boolean
   readonly opened_ms: number
   closed_ms?: number
-  readonly isOwn: () => boolean
-  readonly tell: StoreItems
+  readonly hasLease: () => boolean
+  readonly store: StoreItems
   end(refused?: boolean): void
 }
 
@@ -53,7 +53,7 @@ interface State {
 function linkedAdapter(state: State, name: string): ProviderAdapter {
   return {
     needsSession: () => true,
-    openSession: async (connection, { store: tell, hasLease: isOwn }) => {
+    openSession: async (connection, { store, hasLease }) => {
       state.attempts.push(name)
       if (state.answer.kind !== 'open') return { kind: state.answer.kind, message: 'Not now.' }
       const ended = Promise.withResolvers<Awaited<Session['ended']>>()
@@ -63,8 +63,8 @@ function linkedAdapter(state: State, name: string): ProviderAdapter {
         settings: connection.settings,
         closed: false,
         opened_ms: state.clock.now(),
-        isOwn,
-        tell,
+        hasLease,
+        store,
         end: (refused = false) => {
           one.closed = true
           ended.resolve({ refused, message: 'It ended.' })
@@ -112,8 +112,8 @@ export async function sessionsWorld(t: TestContext, channels = 1) {
   /** `hangs`: closes only when the signal aborts. */
   const closing: { hangs: boolean } = { hangs: false }
   const state: State = { clock, opened, attempts, answer, closing }
-  const told: string[] = []
-  const kept: string[] = []
+  const statuses: string[] = []
+  const stored: string[] = []
 
   function start(
     name: string,
@@ -131,11 +131,11 @@ export async function sessionsWorld(t: TestContext, channels = 1) {
           return connectionOf(row)
         },
         setConnection: async (sql, row, connection_status) => {
-          told.push(`${row.id} ${connection_status}`)
+          statuses.push(`${row.id} ${connection_status}`)
           await sql`update channels set connection_status = ${connection_status} where id = ${row.id}`
         },
       },
-      async (channel, reports, raw) => void kept.push(`${channel.id} ${reports.length} ${Buffer.from(raw).toString()}`),
+      async (channel, items, raw) => void stored.push(`${channel.id} ${items.length} ${Buffer.from(raw).toString()}`),
     )
     t.after(() => {
       closing.hangs = false
@@ -147,19 +147,19 @@ export async function sessionsWorld(t: TestContext, channels = 1) {
       beat: () => beat(world, name),
     }
   }
-  const standing = () => opened.filter(({ closed }) => !closed)
+  const openSessions = () => opened.filter(({ closed }) => !closed)
   const change = (set: Partial<ChannelRow>) =>
     updateChannel(pool, { account_id: 'acc_1' as never, mode: 'live' }, 'ch_1', set as never)
   return {
     ...world,
     start,
     opened,
-    standing,
+    openSessions,
     attempts,
     answer,
     closing,
-    told,
-    kept,
+    statuses,
+    stored,
     change,
     row: async () => (await findAnyChannel(pool, 'ch_1'))!,
   }

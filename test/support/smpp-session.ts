@@ -34,7 +34,7 @@ export async function linked(t: TestContext, { settings, credentials, smsc: opti
   const sim = await smsc(t, options)
   const clock = fakeClock()
   const adapter = withRedactedSecrets(smpp, smpp.adapter(providerTools({ clock, allowed_hosts: [sim.host] })))
-  const told: CallbackItem[] = []
+  const items: CallbackItem[] = []
   const raw: Uint8Array[] = []
   const ignored: string[] = []
   const storing: { fails: boolean } = { fails: false }
@@ -43,7 +43,7 @@ export async function linked(t: TestContext, { settings, credentials, smsc: opti
   const open = async ({ anew = false } = {}) => {
     const tell: StoreItems = async (reports, bytes, why) => {
       if (storing.fails) throw new Error('the database is away')
-      told.push(...reports)
+      items.push(...reports)
       raw.push(bytes)
       if (why !== undefined) ignored.push(why)
     }
@@ -59,7 +59,7 @@ export async function linked(t: TestContext, { settings, credentials, smsc: opti
   const session = await open()
   const send = (body: string, more: Partial<OutboundMessage> = {}, signal = never, by = session) =>
     by.send!(messageOf(connection, { to, content: { body }, ...more }), signal)
-  return { sim, clock, session, open, send, told, raw, ignored, storing, lease }
+  return { sim, clock, session, open, send, items, raw, ignored, storing, lease }
 }
 
 export const bodyOf = ({ bytes, esm_class }: Smsc['submitted'][number]) =>

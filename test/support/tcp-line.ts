@@ -15,7 +15,7 @@ export interface TcpLine {
 
 export async function tcpLine(t: TestContext, target: { host: string; port: number }): Promise<TcpLine> {
   const sockets = new Set<Socket>()
-  let held = false
+  let paused = false
   const server = createServer((near) => {
     const far = connect(target.port, target.host)
     for (const [from, to] of [
@@ -29,13 +29,13 @@ export async function tcpLine(t: TestContext, target: { host: string; port: numb
         sockets.delete(from)
         to.destroy()
       })
-      if (held) from.pause()
+      if (paused) from.pause()
     }
   })
   server.listen(0, '127.0.0.1')
   await within('a line to listen', once(server, 'listening'))
   const cut = () => {
-    held = false
+    paused = false
     for (const socket of sockets) socket.destroy()
   }
   closing(t, () => {
@@ -45,7 +45,7 @@ export async function tcpLine(t: TestContext, target: { host: string; port: numb
   return {
     port: (server.address() as AddressInfo).port,
     hold() {
-      held = true
+      paused = true
       for (const socket of sockets) socket.pause()
     },
     cut,

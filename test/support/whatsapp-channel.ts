@@ -37,5 +37,5 @@ export const callback = (body: string | Uint8Array, secret = graph.credentials.a
 export const changes = (given: readonly object[], account = graph.credentials.business_account_id) =>
   JSON.stringify({ object: 'whatsapp_business_account', entry: [{ id: account, changes: given }] })
 export const statusTime = '2025-06-15T23:27:53.000Z'
-export const reportsOf = (...given: readonly object[]): readonly CallbackItem[] =>
+export const itemsOf = (...given: readonly object[]): readonly CallbackItem[] =>
   adapter.receiveCallback!(callback(changes(given)), connection)!.items

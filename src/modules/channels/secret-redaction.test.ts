@@ -16,7 +16,7 @@ const provider: Provider = {
   types: ['sms'],
   offered: 'always',
   credentials: Type.Object({ user: Type.String(), token: password, pin: password }),
-  identifier: 'given',
+  identifier: 'required',
   capabilities: () => ['text'],
   adapter: () => ({}),
 }

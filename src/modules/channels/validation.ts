@@ -21,7 +21,7 @@ export function wrongIdentifier(type: ChannelType, identifier: string | undefine
 }
 
 export const wrongSender = (provider: Provider, type: ChannelType, identifier: string | undefined): Detail[] =>
-  identifier === undefined && provider.identifier === 'given'
+  identifier === undefined && provider.identifier === 'required'
     ? [
         {
           param: 'identifier',

@@ -145,7 +145,7 @@ test('a server that refuses logins because its disk is full is reported at once,
         error.message,
       ),
   )
-  assert.equal(full.asked(), 1)
+  assert.equal(full.refused(), 1)
   await writeFile(pidFile, lines.join('\n'))
 })
 

@@ -46,7 +46,7 @@ adapterSuite(infobip, async (t) => {
     tools: toolsFor(sim.url),
     connection,
     wrongConnection: { ...connection, credentials: { ...connection.credentials, api_key: 'another-key-of-no-use' } },
-    given: { base_url: 'https://xxxxx.api.infobip.com', api_key },
+    entered: { base_url: 'https://xxxxx.api.infobip.com', api_key },
     outcomes: {
       accepted: { to },
       refused: [
@@ -96,7 +96,7 @@ adapterSuite(infobip, async (t) => {
     },
     taken: () => sim.messages.length,
     several: { why_not: 'One call is one message.' },
-    asked: {
+    statusQuery: {
       by: 'found',
       to,
       loseAnswer: () => sim.answerNext('lost'),
@@ -112,10 +112,10 @@ adapterSuite(infobip, async (t) => {
     callbacks: {
       proof: 'sender',
       sign: (call) => call,
-      samples: samples.map(({ name, body, reports }) => ({
+      samples: samples.map(({ name, body, items }) => ({
         name,
         call: callOf(body),
-        reports: reports as unknown as CallbackItem[],
+        items: items as unknown as CallbackItem[],
       })),
     },
   }
@@ -192,16 +192,16 @@ test('a status query returns the state of a text, or that Infobip never had it',
 test('a status query without an answer is repeated, and a refused one ends', async (t) => {
   const { sim, ask } = await withInfobip(t)
   const refusal = (messageId: string) => ({ requestError: { serviceException: { messageId, text: 'No.' } } })
-  const asked = async (status: number, body?: object) => {
+  const query = async (status: number, body?: object) => {
     sim.answerNext({ status, ...(body === undefined ? {} : { body }) })
     return (await ask()).kind
   }
 
   assert.deepEqual(
-    [await asked(500), await asked(503), await asked(429, refusal('TOO_MANY_REQUESTS')), await asked(403)],
+    [await query(500), await query(503), await query(429, refusal('TOO_MANY_REQUESTS')), await query(403)],
     ['no_answer', 'no_answer', 'throttled', 'no_answer'],
   )
-  assert.equal(await asked(403, refusal('FORBIDDEN')), 'no_information')
+  assert.equal(await query(403, refusal('FORBIDDEN')), 'no_information')
 })
 
 test('a base URL must have a public host and no path', () => {

@@ -42,7 +42,7 @@ export const infobip: Provider = {
       'Verifies callbacks, which Infobip does not sign: append ?token= and this value to the address for inbound messages in the Infobip portal. If you leave it empty, one is generated and shown once.',
     ),
   }),
-  identifier: 'given',
+  identifier: 'required',
   guide: 'infobip',
   limits: [
     'A text may have up to 4,000 bytes in 25 parts.',

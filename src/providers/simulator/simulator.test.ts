@@ -52,12 +52,12 @@ adapterSuite(simulator, async (t) => {
         {
           name: 'a receipt among nonsense',
           call: sign({ method: 'POST', url: connection({}).webhook_url, headers: {}, query: {}, body }),
-          reports: [{ kind: 'delivery_receipt', provider_id: 'p1', transition: 'deliver' }],
+          items: [{ kind: 'delivery_receipt', provider_id: 'p1', transition: 'deliver' }],
         },
       ],
     },
     media: {
-      kept: { url: `${files.url}/1` },
+      available: { url: `${files.url}/1` },
       gone: { 'a file that is not there': { url: `${files.url}/2` }, 'an address that is none': { url: '1' } },
       passing: { trouble: () => files.answerNext({ status: 500 }), 'half an answer': () => files.answerNext('half') },
     },

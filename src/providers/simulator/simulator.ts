@@ -160,7 +160,7 @@ export const simulator: Provider = {
       }),
     ),
   }),
-  identifier: 'given',
+  identifier: 'required',
   capabilities: (type, settings) =>
     type === 'sms' && settings['mms'] === true ? ['text', 'attachments'] : capabilitiesOf[type],
   adapter: ({ clock, http }) => ({

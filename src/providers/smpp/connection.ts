@@ -77,10 +77,10 @@ export function smscConnection(deps: ConnectionDeps): SmscConnection {
   void enquire(state)
   return {
     request: (request) => sendRequest(state, request),
-    answer(asked, command_status) {
-      const command = responseTo(asked.command)
+    answer(request, command_status) {
+      const command = responseTo(request.command)
       return (
-        command !== null && write(state, encode(command, { command_status, sequence_number: asked.sequence_number }))
+        command !== null && write(state, encode(command, { command_status, sequence_number: request.sequence_number }))
       )
     },
     pause: () => void socket.pause(),

@@ -8,7 +8,7 @@ import type { InboundMessage, DeliveryReceipt, CallbackItem } from '../provider.
 import { otherDestination } from './inbound.ts'
 
 test('receipts are read from text and parameters, in every notation of the id', async (t) => {
-  const { sim, send, told } = await linked(t, { smsc: { id: (n) => (0xabc0 + n).toString(16).toUpperCase() } })
+  const { sim, send, items } = await linked(t, { smsc: { id: (n) => (0xabc0 + n).toString(16).toUpperCase() } })
   await send('Hi')
   await send('Hi')
   const [one, two] = sim.submitted as [Smsc['submitted'][number], Smsc['submitted'][number]]
@@ -25,7 +25,7 @@ test('receipts are read from text and parameters, in every notation of the id', 
     ],
   })
 
-  assert.deepEqual(told, [
+  assert.deepEqual(items, [
     {
       kind: 'delivery_receipt',
       provider_id: '43969',
@@ -57,7 +57,7 @@ test('receipts are read from text and parameters, in every notation of the id', 
 })
 
 test('five receipt states fail a message with one code, and the sentence names the state', async (t) => {
-  const { sim, told, ignored } = await linked(t)
+  const { sim, items, ignored } = await linked(t)
   const message = { id: 'a1', destination: to } as Smsc['submitted'][number]
 
   for (const stat of [
@@ -83,9 +83,9 @@ test('five receipt states fail a message with one code, and the sentence names t
       ],
     })
 
-  const failed = (told as DeliveryReceipt[]).filter(({ transition }) => transition === 'fail')
+  const failed = (items as DeliveryReceipt[]).filter(({ transition }) => transition === 'fail')
   assert.deepEqual(
-    (told as DeliveryReceipt[]).map(({ transition }) => transition),
+    (items as DeliveryReceipt[]).map(({ transition }) => transition),
     [
       'fail',
       'fail',
@@ -120,7 +120,7 @@ test('five receipt states fail a message with one code, and the sentence names t
 
 test('a receipt finds its message by an id of up to 255 ASCII characters, with zeros or spaces around it', async (t) => {
   const ids = ['f'.repeat(32), 'x'.repeat(200), `${'0'.repeat(190)}7b`, 'a_b$c@d', '9'.repeat(30)]
-  const { sim, send, told, ignored } = await linked(t, { smsc: { id: (n) => ids[n - 1]! } })
+  const { sim, send, items, ignored } = await linked(t, { smsc: { id: (n) => ids[n - 1]! } })
   for (const _ of ids) await send('Hi')
   const [hex, long, , odd, decimal] = sim.submitted as [Smsc['submitted'][number], ...Smsc['submitted'][number][]]
   const message = { destination: to } as Smsc['submitted'][number]
@@ -140,7 +140,7 @@ test('a receipt finds its message by an id of up to 255 ASCII characters, with z
   await sim.receipt(message, 'DELIVRD', '')
 
   assert.deepEqual(
-    (told as DeliveryReceipt[]).map(({ provider_id, also_known_as }) => [provider_id, also_known_as]),
+    (items as DeliveryReceipt[]).map(({ provider_id, also_known_as }) => [provider_id, also_known_as]),
     [
       [BigInt(`0x${hex.id}`).toString(10), [hex.id]],
       ...['x'.repeat(200), '7b', 'a_b$c@d', '9'.repeat(30)].map((id) => [id, undefined]),
@@ -150,20 +150,20 @@ test('a receipt finds its message by an id of up to 255 ASCII characters, with z
 })
 
 test('a receipt in parts or in UCS-2 is read', async (t) => {
-  const { sim, told } = await linked(t)
+  const { sim, items } = await linked(t)
   const text = 'id:abc sub:001 dlvrd:001 stat:DELIVRD err:000 text:'
 
   await sim.deliver({ esm_class: 0x44, bytes: Buffer.concat([Buffer.from([5, 0, 3, 9, 2, 1]), Buffer.from(text)]) })
   await sim.deliver({ esm_class: 0x04, data_coding: 8, bytes: Buffer.from(text, 'utf16le').swap16() })
 
   assert.deepEqual(
-    (told as DeliveryReceipt[]).map(({ provider_id }) => provider_id),
+    (items as DeliveryReceipt[]).map(({ provider_id }) => provider_id),
     ['abc', 'abc'],
   )
 })
 
 test('a receipt in the same packet as the response matches its message, whatever else its id may mean', async (t) => {
-  const { sim, send, told } = await linked(t)
+  const { sim, send, items } = await linked(t)
   const answered = Buffer.from('00000161\0')
   const receipt = Buffer.from(
     'id:00000161 sub:001 dlvrd:001 submit date:2601310930 done date:2601310931 stat:DELIVRD err:000 Text:Hi',
@@ -180,21 +180,21 @@ test('a receipt in the same packet as the response matches its message, whatever
   }
 
   const outcome = await send('Hi')
-  await until('the receipt', () => told.length === 1)
+  await until('the receipt', () => items.length === 1)
 
   assert.deepEqual(outcome, { kind: 'accepted', provider_ids: ['161'] })
-  assert.deepEqual(told, [{ kind: 'delivery_receipt', provider_id: '161', transition: 'deliver' }])
+  assert.deepEqual(items, [{ kind: 'delivery_receipt', provider_id: '161', transition: 'deliver' }])
 })
 
 test("a receipt of another process's message does not match a remembered one with the same number in hex or decimal", async (t) => {
-  const { sim, send, told } = await linked(t, { smsc: { id: (n) => ['353', 'a1'][n - 1]! } })
+  const { sim, send, items } = await linked(t, { smsc: { id: (n) => ['353', 'a1'][n - 1]! } })
   await send('Hi')
   await send('Hi')
 
   await sim.receipt({ id: '161', destination: to } as Smsc['submitted'][number], 'DELIVRD')
 
   const addresses = { from: to, to: '4915100000001' }
-  assert.deepEqual(told, [
+  assert.deepEqual(items, [
     { kind: 'delivery_receipt', provider_id: '161', also_known_as: ['a1', '353'], addresses, transition: 'deliver' },
   ])
 })
@@ -209,20 +209,20 @@ test('a receipt of an unknown message names all possible ids', async (t) => {
   for (const { sim } of [auto, decimal]) await sim.deliver({ esm_class: 0x04, bytes: text })
 
   assert.deepEqual(
-    (auto.told as DeliveryReceipt[]).map(({ provider_id, also_known_as }) => [provider_id, also_known_as]),
+    (auto.items as DeliveryReceipt[]).map(({ provider_id, also_known_as }) => [provider_id, also_known_as]),
     [['255', ['ff', '597']]],
   )
   assert.deepEqual(
-    (decimal.told as DeliveryReceipt[]).map(({ provider_id, also_known_as }) => [provider_id, also_known_as]),
+    (decimal.items as DeliveryReceipt[]).map(({ provider_id, also_known_as }) => [provider_id, also_known_as]),
     [['ff', ['255']]],
   )
 })
 
-const inboundOf = (told: readonly CallbackItem[]) =>
-  (told as InboundMessage[]).map(({ from, type, content }) => [from, type, content])
+const inboundOf = (items: readonly CallbackItem[]) =>
+  (items as InboundMessage[]).map(({ from, type, content }) => [from, type, content])
 
 test('inbound texts are read in every alphabet', async (t) => {
-  const { sim, told } = await linked(t)
+  const { sim, items } = await linked(t)
 
   await sim.deliver({ bytes: Buffer.from('48692000201b65', 'hex') })
   await sim.deliver({ bytes: Buffer.from('0048d83dde00', 'hex'), data_coding: 8 })
@@ -230,18 +230,18 @@ test('inbound texts are read in every alphabet', async (t) => {
   await sim.deliver({ tlvs: [[0x0424, Buffer.from('a long one')]], source: '4915112345678', source_ton: 0 })
   await sim.deliver({ bytes: Buffer.from([1, 2]), data_coding: 4, source: '4711', source_ton: 0 })
 
-  assert.deepEqual(inboundOf(told), [
+  assert.deepEqual(inboundOf(items), [
     [to, 'text', { body: 'Hi @ €' }],
     [to, 'text', { body: 'H😀' }],
     [to, 'text', { body: 'Grüße' }],
     [to, 'text', { body: 'a long one' }],
     ['4711', 'unsupported', { provider_type: 'binary' }],
   ])
-  assert.equal(new Set(told.map(({ provider_id }) => provider_id)).size, 5)
+  assert.equal(new Set(items.map(({ provider_id }) => provider_id)).size, 5)
 })
 
 test('a truncated PDU or one with a wrong length is refused, and its content ignored', async (t) => {
-  const { sim, told, raw, ignored } = await linked(t)
+  const { sim, items, raw, ignored } = await linked(t)
   const whole = messageBody({ bytes: Buffer.from('Hello there') })
   const at = whole.length - 12
   const lengthOf = (length: number) =>
@@ -264,14 +264,14 @@ test('a truncated PDU or one with a wrong length is refused, and its content ign
   assert.deepEqual(statuses, [0x02, 0x02, 0x02, 0x01, 0x01, 0x01, 0xc0, 0xc0, 0xc0])
   assert.deepEqual(good, [0, 0])
   assert.deepEqual(
-    inboundOf(told).map(([, , content]) => content),
+    inboundOf(items).map(([, , content]) => content),
     [{ body: 'Hello there' }, { body: 'a long one' }],
   )
   assert.deepEqual([raw.length, ignored.length], [11, 9])
 })
 
 test('a message without a text is acknowledged and logged, and a part may be empty', async (t) => {
-  const { sim, told, ignored } = await linked(t)
+  const { sim, items, ignored } = await linked(t)
 
   const empty = await sim.deliver({ bytes: Buffer.alloc(0) })
   const nobody = await sim.deliver({ source: '', bytes: Buffer.from('Hi') })
@@ -279,7 +279,7 @@ test('a message without a text is acknowledged and logged, and a part may be emp
 
   assert.deepEqual([empty, nobody, partly], [0, 0, 0])
   assert.deepEqual(
-    (told as InboundMessage[]).map(({ content }) => content),
+    (items as InboundMessage[]).map(({ content }) => content),
     [{ body: '' }],
   )
   assert.deepEqual(ignored, ['a message without a text', 'a message without a sender'])
@@ -304,7 +304,7 @@ const sarPart = (reference: number, total: number, number: number) => ({
 })
 
 test('inbound parts are reported as parts, each stored before its response', async (t) => {
-  const { sim, told, storing } = await linked(t)
+  const { sim, items, storing } = await linked(t)
 
   await sim.deliver(part(Buffer.from([7]), 2, 2, 'world'))
   await sim.deliver(part(Buffer.from([1, 0]), 2, 1, 'long '))
@@ -316,7 +316,7 @@ test('inbound parts are reported as parts, each stored before its response', asy
 
   const own = '4915100000001'
   assert.deepEqual(
-    (told as InboundMessage[]).map(({ content, part: place }) => [content, place]),
+    (items as InboundMessage[]).map(({ content, part: place }) => [content, place]),
     [
       [{ body: 'world' }, { reference: `${own} 7`, total: 2, number: 2 }],
       [{ body: 'long ' }, { reference: `${own} 256`, total: 2, number: 1 }],
@@ -377,18 +377,18 @@ test('a destination is the channel, certainly another one, or uncertain', () => 
 })
 
 test('a PDU that cannot be stored gets a temporary error', async (t) => {
-  const { sim, told, storing } = await linked(t)
+  const { sim, items, storing } = await linked(t)
 
   storing.fails = true
   const refused = await sim.deliver({ bytes: Buffer.from('Hi') })
   storing.fails = false
   const taken = await sim.deliver({ bytes: Buffer.from('Hi') })
 
-  assert.deepEqual([refused, taken, told.length], [0x64, 0, 1])
+  assert.deepEqual([refused, taken, items.length], [0x64, 0, 1])
 })
 
 test('a PDU acknowledged just before the link failed is reported once when it is repeated', async (t) => {
-  const { sim, session, open, told } = await linked(t)
+  const { sim, session, open, items } = await linked(t)
 
   await sim.deliver({ bytes: Buffer.from('Hi') })
   sim.cut()
@@ -397,5 +397,5 @@ test('a PDU acknowledged just before the link failed is reported once when it is
   const statuses = [await sim.deliver({ bytes: Buffer.from('Hi') }), await sim.deliver({ bytes: Buffer.from('Hi') })]
 
   assert.deepEqual(statuses, [0, 0])
-  assert.equal(told.length, 2)
+  assert.equal(items.length, 2)
 })

@@ -155,17 +155,17 @@ export interface Options {
 }
 
 export function optionsOf(connection: Connection): Options {
-  const given = connection.credentials as Static<typeof credentials>
+  const fields = connection.credentials as Static<typeof credentials>
   const set = connection.settings as Static<typeof settings>
-  const tls = given.tls ?? false
+  const tls = fields.tls ?? false
   return {
-    host: given.host,
-    port: given.port ?? (tls ? ports.tls : ports.plain),
+    host: fields.host,
+    port: fields.port ?? (tls ? ports.tls : ports.plain),
     tls,
-    system_id: given.system_id,
-    password: given.password,
-    system_type: given.system_type ?? '',
-    pair: given.bind_mode === 'transmitter_receiver',
+    system_id: fields.system_id,
+    password: fields.password,
+    system_type: fields.system_type ?? '',
+    pair: fields.bind_mode === 'transmitter_receiver',
     window_size: set.window_size ?? 10,
     enquire_every_ms: (set.enquire_link_seconds ?? 30) * 1000,
     identifier: connection.identifier,
@@ -193,8 +193,8 @@ function sourceOf(identifier: string, ton: number | null, npi: number | null): O
 }
 
 /** Refuses private addresses and local names. Resolved addresses are checked when dialled. */
-export const check: NonNullable<Provider['check']> = ({ credentials: given, allowed_hosts }) => {
-  const { host, port, tls } = given as Static<typeof credentials>
+export const check: NonNullable<Provider['check']> = ({ credentials: fields, allowed_hosts }) => {
+  const { host, port, tls } = fields as Static<typeof credentials>
   if (allowed_hosts.includes(`${host.toLowerCase()}:${port ?? (tls === true ? ports.tls : ports.plain)}`)) return []
   const refusal = (message: string): Detail[] => [{ param: 'credentials.host', code: 'invalid_value', message }]
   const written = isIPv6(host) ? `[${host}]` : host

@@ -133,8 +133,8 @@ test('a throttling SMSC gets no message for a second, then two, until it accepts
   const waits: unknown[] = []
   for (let n = 0; n < 3; n++) {
     const outcome = await send('Hi')
-    const asked = await send('Hi')
-    assert.ok(outcome.kind === 'throttled' && asked.kind === 'throttled')
+    const again = await send('Hi')
+    assert.ok(outcome.kind === 'throttled' && again.kind === 'throttled')
     waits.push(outcome.retry_after_ms)
     await clock.advance(outcome.retry_after_ms!)
   }
@@ -178,14 +178,14 @@ async function sendUnanswered(sim: Smsc, send: Awaited<ReturnType<typeof linked>
 }
 
 test('a message with a late response is not sent twice', async (t) => {
-  const { sim, send, told } = await linked(t)
+  const { sim, send, items } = await linked(t)
   assert.equal((await sendUnanswered(sim, send)).kind, 'unknown')
 
   sim.write(packet(0x80000004, 0, 2, Buffer.from('a1\0')))
-  await until('the answer to be told', () => told.length === 1)
+  await until('the receipt to be reported', () => items.length === 1)
   const again = await send('Hi')
 
-  assert.deepEqual(told, [
+  assert.deepEqual(items, [
     { kind: 'delivery_receipt', provider_id: 'a1', message_id: 'msg_00000000000000000000000001', transition: 'accept' },
   ])
   assert.deepEqual(again, { kind: 'accepted', provider_ids: ['a1'] })

@@ -26,7 +26,7 @@ adapterSuite(smpp, async (t) => {
     tools: providerTools({ allowed_hosts: [sim.host] }),
     connection: connectionTo(sim),
     wrongConnection: connectionTo(sim, {}, { password: 'wrong' }),
-    given: { host: 'smpp.example.com', port: 2775, system_id: 'shop', password: 'secret' },
+    entered: { host: 'smpp.example.com', port: 2775, system_id: 'shop', password: 'secret' },
     outcomes: {
       accepted: { to },
       refused: {
@@ -128,7 +128,7 @@ test('whatever an SMSC writes ends at most its session', async (t) => {
     sim.write(bytes)
     assert.equal((await within(name, session.ended)).refused, false)
   }
-  const { sim, session, send, told } = await linked(t)
+  const { sim, session, send, items } = await linked(t)
   // a truncated deliver_sm, unknown commands, an unrequested response, half a packet
   for (const bytes of [
     packet(0x05, 0, 1, Buffer.from([0, 1])),
@@ -144,11 +144,11 @@ test('whatever an SMSC writes ends at most its session', async (t) => {
 
   assert.equal(before.kind, 'accepted')
   await within('the end', session.ended)
-  assert.deepEqual(told, [])
+  assert.deepEqual(items, [])
 })
 
 test('an account with separate binds has two connections, and is unbound in order', async (t) => {
-  const { sim, session, send, told } = await linked(t, { credentials: { bind_mode: 'transmitter_receiver' } })
+  const { sim, session, send, items } = await linked(t, { credentials: { bind_mode: 'transmitter_receiver' } })
 
   await send('Hi')
   await sim.deliver({ bytes: Buffer.from('Hi') })
@@ -159,7 +159,7 @@ test('an account with separate binds has two connections, and is unbound in orde
     sim.binds.map(({ command }) => command),
     ['bind_transmitter', 'bind_receiver'],
   )
-  assert.deepEqual([bound, told.length], [2, 1])
+  assert.deepEqual([bound, items.length], [2, 1])
   await until('nothing to be bound', () => sim.bound() === 0)
 })
 
@@ -253,11 +253,11 @@ test('an SMSC that sends requests without reading responses ends its session', a
 })
 
 test("a channel's memory ends when the process loses its session", async (t) => {
-  const { sim, send, told, open } = await linked(t, { smsc: { id: () => '161' } })
+  const { sim, send, items, open } = await linked(t, { smsc: { id: () => '161' } })
   await send('Hi')
   const receipts = async () => {
     await sim.receipt(sim.submitted[0]!, 'DELIVRD')
-    return (told.at(-1) as DeliveryReceipt).also_known_as
+    return (items.at(-1) as DeliveryReceipt).also_known_as
   }
 
   const held = await receipts()

@@ -11,7 +11,7 @@ export const smpp: Provider = {
   offered: 'always',
   credentials,
   settings,
-  identifier: 'given',
+  identifier: 'required',
   guide: 'smpp',
   limits: [
     'An account is bound once at a time, by one process of this service.',

@@ -15,7 +15,7 @@ import type { Callback, Connection, OutboundMessage, Outcome, CallbackItem } fro
 import { secretOf } from './connect.ts'
 import { telegramBot } from './telegram.ts'
 
-type Sample = { readonly update: object; readonly reports: readonly CallbackItem[] }
+type Sample = { readonly update: object; readonly items: readonly CallbackItem[] }
 const samples = JSON.parse(readFileSync(new URL('samples/updates.json', import.meta.url), 'utf8')) as Record<
   string,
   Sample
@@ -139,10 +139,10 @@ adapterSuite(telegramBot, async (t) => {
     callbacks: {
       proof: 'sender',
       sign: (call) => call,
-      samples: Object.entries(samples).map(([name, { update, reports }]) => ({ name, call: callOf(update), reports })),
+      samples: Object.entries(samples).map(([name, { update, items }]) => ({ name, call: callOf(update), items })),
     },
     media: {
-      kept: { file_id: 'f1' },
+      available: { file_id: 'f1' },
       gone: { 'a file that is too big for bots': { file_id: 'huge' }, 'an id that is none': { file_id: 'no id' } },
       passing: {
         'a file that may be there later': () =>
@@ -302,7 +302,7 @@ test("the webhook has a secret token of its channel, and is deleted only while i
   await adapter.register!(connection, never)
   const set = sim.webhook()
   await adapter.disconnect!({ ...connection, webhook_url: 'https://example.com/hooks/channels/ch_2' }, never)
-  const kept = sim.webhook()
+  const unchanged = sim.webhook()
   await adapter.disconnect!(connection, never)
   const taken = sim.webhook()
   sim.answerNext({
@@ -318,7 +318,7 @@ test("the webhook has a secret token of its channel, and is deleted only while i
   })
   assert.match(secretOf(connection), /^[\w-]{43}$/)
   assert.notEqual(secretOf(connection), secretOf({ ...connection, channel_id: 'ch_2' }))
-  assert.deepEqual([kept, taken], [set, null])
+  assert.deepEqual([unchanged, taken], [set, null])
   assert.match(refused.kind === 'refused' ? refused.message : '', /Failed to resolve host/)
 })
 
@@ -372,35 +372,35 @@ test('an inbound file is downloaded by its path', async (t) => {
 
 test('polled updates are reported once, and acknowledged to Telegram only then', async (t) => {
   const { sim, adapter } = await started(t, polled)
-  const told: (readonly [readonly CallbackItem[], string | undefined])[] = []
+  const stored: (readonly [readonly CallbackItem[], string | undefined])[] = []
   let keeps = true
   const open = async () => {
-    const tell = async (reports: readonly CallbackItem[], _raw: Uint8Array, ignored?: string) => {
+    const tell = async (items: readonly CallbackItem[], _raw: Uint8Array, ignored?: string) => {
       if (!keeps) throw new Error('no room')
-      told.push([reports, ignored])
+      stored.push([items, ignored])
     }
     const opened = await adapter.openSession!(polled, openingOf({ store: tell }))
     assert.ok(opened.kind === 'open')
     return opened.session
   }
-  const names = () => told.flatMap(([reports]) => reports.map(({ provider_id }) => provider_id))
+  const names = () => stored.flatMap(([items]) => items.map(({ provider_id }) => provider_id))
 
   await adapter.register!(connection, never)
   const first = await open()
   await sim.say(chat, { text: 'One' })
-  await until('one to be told', () => told.length === 1 && sim.isPolled())
+  await until('one to be stored', () => stored.length === 1 && sim.isPolled())
   await sim.say(-5, { text: 'Two' }, { type: 'group', title: 'Team' })
-  await until('two to be looked at', () => told.length === 2 && sim.isPolled())
+  await until('two to be looked at', () => stored.length === 2 && sim.isPolled())
   keeps = false
   await sim.say(chat, { text: 'Three' })
   const full = await within('the session to end', first.ended)
   keeps = true
   const second = await open()
-  await until('three to be told', () => names().length === 2 && sim.isPolled())
+  await until('three to be stored', () => names().length === 2 && sim.isPolled())
   await within('the session to close', second.close(never))
 
   assert.equal(sim.webhook(), null)
-  assert.match(told[1]![1]!, /group/)
+  assert.match(stored[1]![1]!, /group/)
   assert.deepEqual([full.refused, /no room/.test(full.message)], [false, true])
   assert.equal(new Set(names()).size, 2)
   assert.equal(sim.waiting(), 0)

@@ -14,7 +14,7 @@ import { closing } from '../../../test/support/closing.ts'
 import { catchCallbacks } from '../../../test/support/conformance/own-ids.ts'
 import { inDoubt, messageOf } from '../../../test/support/conformance/send-attempts.ts'
 import { providerTools } from '../../../test/support/provider-tools.ts'
-import { askedOfTwilio, simulateTwilio } from '../../../test/support/simulators/twilio.ts'
+import { twilioStatusQuery, simulateTwilio } from '../../../test/support/simulators/twilio.ts'
 import type { HttpClient } from '../../lib/http-client.ts'
 import type { StatusQueryResult, Callback, Connection, OutboundMessage, Outcome, CallbackItem } from '../provider.ts'
 import { receiptOf } from './codes.ts'
@@ -26,7 +26,7 @@ const { getExpectedTwilioSignature, getExpectedBodyHash } = createRequire(import
 type Sample = {
   readonly query: Record<string, string>
   readonly form: Record<string, string>
-  readonly reports: readonly CallbackItem[]
+  readonly items: readonly CallbackItem[]
 }
 const samples = JSON.parse(readFileSync(new URL('samples/callbacks.json', import.meta.url), 'utf8')) as Record<
   string,
@@ -171,7 +171,7 @@ adapterSuite(twilio, async (t) => {
     },
     taken: () => sim.messages.length,
     several: { why_not: 'One call is one message.' },
-    asked: askedOfTwilio(sim, recipient),
+    statusQuery: twilioStatusQuery(sim, recipient),
     async receipt() {
       await sim.tell(sim.messages.at(-1)!, 'delivered')
       return caught.last()
@@ -183,11 +183,11 @@ adapterSuite(twilio, async (t) => {
       samples: Object.entries(samples).map(([name, sample]) => ({
         name,
         call: callOf(sample),
-        reports: sample.reports,
+        items: sample.items,
       })),
     },
     media: {
-      kept: { url: sim.file('ME1', Buffer.from('a picture'), 'image/jpeg') },
+      available: { url: sim.file('ME1', Buffer.from('a picture'), 'image/jpeg') },
       gone: {
         'a file that was deleted': { url: `${sim.url}/2010-04-01/Accounts/${account_sid}/Messages/MM1/Media/ME2` },
         'an address without https': { url: 'http://example.com/ME1' },
@@ -298,10 +298,10 @@ test('connecting needs an active account that has the number', async (t) => {
 
 test('a status query returns similar messages created around the attempt, the oldest first', async (t) => {
   const { clock, sim, send, ask } = await started(t)
-  const sids = (told: StatusQueryResult) =>
-    told.kind === 'candidates'
-      ? told.found.map(({ provider_ids }) => sim.messages.findIndex(({ sid }) => sid === provider_ids[0]))
-      : told.kind
+  const sids = (result: StatusQueryResult) =>
+    result.kind === 'candidates'
+      ? result.found.map(({ provider_ids }) => sim.messages.findIndex(({ sid }) => sid === provider_ids[0]))
+      : result.kind
   const first_sent_at = isoTime(clock.now())
   sim.answerNext('lost')
   const lost = await send({ content: { body: 'Once' } })
@@ -353,21 +353,21 @@ test('the list of messages is read in pages, up to the time of the attempt and a
 
 test('a status query without an answer is repeated, and a refused one ends', async (t) => {
   const { sim, ask } = await started(t)
-  const asked = async (status: number, body?: object) => {
+  const query = async (status: number, body?: object) => {
     sim.answerNext({ status, ...(body === undefined ? {} : { body }) })
     return (await ask()).kind
   }
 
   assert.deepEqual(
     [
-      await asked(500),
-      await asked(503),
-      await asked(429, { code: 20429, message: 'Too Many Requests', status: 429 }),
-      await asked(403),
+      await query(500),
+      await query(503),
+      await query(429, { code: 20429, message: 'Too Many Requests', status: 429 }),
+      await query(403),
     ],
     ['no_answer', 'no_answer', 'throttled', 'no_answer'],
   )
-  assert.equal(await asked(401, { code: 20003, message: 'Authenticate', status: 401 }), 'no_information')
+  assert.equal(await query(401, { code: 20003, message: 'Authenticate', status: 401 }), 'no_information')
 })
 
 test('signatures are accepted with and without the port, and for JSON by the hash in the address', async (t) => {

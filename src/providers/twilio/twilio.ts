@@ -47,7 +47,7 @@ export const twilio: Provider = {
       }),
     ),
   }),
-  identifier: 'given',
+  identifier: 'required',
   url: { setting: 'POSTHORN_TWILIO_URL', fallback: 'https://api.twilio.com', about: 'The address of the Twilio API.' },
   guide: 'twilio',
   limits: [

@@ -135,10 +135,10 @@ for (const { connection, proof, sign: prove } of ways) {
         proof,
         sign: prove,
         ...(proof === 'content' ? { unsigned } : {}),
-        samples: samples.map(({ name, form, fields, reports }) => ({
+        samples: samples.map(({ name, form, fields, items }) => ({
           name,
           call: withWord(prove(callOf(form, fields as unknown as Record<string, string>))),
-          reports: reports as unknown as CallbackItem[],
+          items: items as unknown as CallbackItem[],
         })),
       },
     }

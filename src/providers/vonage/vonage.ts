@@ -41,7 +41,7 @@ export const vonage: Provider = {
       'Verifies callbacks without a signature: append ?token= and this value to the address for inbound messages in the Vonage dashboard. If you leave it empty, one is generated and shown once.',
     ),
   }),
-  identifier: 'given',
+  identifier: 'required',
   url: {
     setting: 'POSTHORN_VONAGE_URL',
     fallback: 'https://rest.nexmo.com',

@@ -10,7 +10,7 @@ import {
   connection,
   graph,
   id,
-  reportsOf,
+  itemsOf,
   statusTime,
 } from '../../../test/support/whatsapp-channel.ts'
 import { validateInboundContent } from '../../api/content/validate.ts'
@@ -26,7 +26,7 @@ for (const { name, message: said, report } of samples('inbound'))
       messages: [{ id: 'wamid.IN', from: '4915112345678', timestamp: '1750030073', ...said }],
     }
 
-    const [read] = reportsOf(graph.messages(value))
+    const [read] = itemsOf(graph.messages(value))
 
     assert.deepEqual(read, {
       kind: 'inbound',
@@ -44,14 +44,14 @@ test('a sender without a number has the business-scoped id, and is skipped witho
   const say = (more: object) =>
     graph.messages({ contacts, messages: [{ id: 'wamid.IN', type: 'text', text: { body: 'Hi' }, ...more }] })
 
-  const reports = reportsOf(
+  const items = itemsOf(
     say({ from_user_id: 'DE.1349' }),
     say({ from: '4915112345678', from_user_id: 'DE.1349' }),
     graph.messages({ messages: [{ id: 'x', type: 'text' }] }),
   )
 
   assert.deepEqual(
-    reports.map((report) => (report.kind === 'inbound' ? [report.from, report.profile_name] : report)),
+    items.map((report) => (report.kind === 'inbound' ? [report.from, report.profile_name] : report)),
     [
       ['DE.1349', 'Ada'],
       ['+4915112345678', 'Ada'],
@@ -66,7 +66,7 @@ test('statuses are receipts with our id, the part, and the reason of a failure',
     })
   const error = { code: 131049, title: 'Not delivered', error_data: { details: 'To keep the ecosystem healthy.' } }
 
-  const reports = reportsOf(
+  const items = itemsOf(
     status('sent', { biz_opaque_callback_data: id }),
     status('delivered', { biz_opaque_callback_data: `${id}/2/3` }),
     ...['/1', '/0/3', '/4/3', '/1/1', '/1/3/5', '/001/3', '/-1/3', '/1e1/99'].map((odd) =>
@@ -86,7 +86,7 @@ test('statuses are receipts with our id, the part, and the reason of a failure',
     transition,
     ...more,
   })
-  assert.deepEqual(reports, [
+  assert.deepEqual(items, [
     receipt('accept', { message_id: id }),
     receipt('deliver', { message_id: id, part: { number: 2, total: 3 } }),
     ...Array.from({ length: 9 }, () => receipt('deliver', {})),
@@ -124,7 +124,7 @@ test('a marketing stop comes from a failure or a preference, and its end from a 
     field: 'user_preferences',
   })
 
-  const reports = reportsOf(
+  const items = itemsOf(
     graph.messages({ statuses: [status] }),
     preference('stop'),
     preference('resume'),
@@ -132,7 +132,7 @@ test('a marketing stop comes from a failure or a preference, and its end from a 
   )
 
   assert.deepEqual(
-    reports.map((report) => [
+    items.map((report) => [
       report.kind,
       report.kind === 'preference'
         ? [report.from, report.marketing]
@@ -155,10 +155,10 @@ test('a preference has its time in seconds or milliseconds, if it is valid', () 
     field: 'user_preferences',
   })
 
-  const reports = reportsOf(preference('1750030073'), preference(1750030073000), preference('soon'))
+  const items = itemsOf(preference('1750030073'), preference(1750030073000), preference('soon'))
 
   assert.deepEqual(
-    reports.map((report) => (report.kind === 'preference' ? report.occurred_at : report)),
+    items.map((report) => (report.kind === 'preference' ? report.occurred_at : report)),
     [statusTime, statusTime, undefined],
   )
 })

@@ -68,14 +68,14 @@ const actionOf = (content: Fields): Fields => objectAt(content, 'action') ?? {}
 
 function interactive(type: string, content: Fields, action: Fields): Written {
   const header = objectAt(content, 'header')
-  const given = actionOf(content)
+  const own = actionOf(content)
   return [
     'interactive',
     {
       ...content,
       type,
       ...(header === undefined ? {} : { header: headerOf(header) }),
-      action: { ...given, ...action },
+      action: { ...own, ...action },
     },
   ]
 }
@@ -95,14 +95,14 @@ function flowParameters(action: Fields): Fields {
 
 function cardOf(card: Fields, card_index: number): Fields {
   const { header, action: _, ...more } = card
-  const given = actionOf(card)
+  const own = actionOf(card)
   const shown = { ...more, card_index, header: headerOf((header ?? {}) as Fields) }
-  if (objectAt(given, 'parameters') !== undefined)
-    return { ...shown, type: 'cta_url', action: { ...given, name: 'cta_url' } }
+  if (objectAt(own, 'parameters') !== undefined)
+    return { ...shown, type: 'cta_url', action: { ...own, name: 'cta_url' } }
   return {
     ...shown,
     action: {
-      buttons: objectsAt(given, 'buttons').map((button) => ({ type: 'quick_reply', quick_reply: button['reply'] })),
+      buttons: objectsAt(own, 'buttons').map((button) => ({ type: 'quick_reply', quick_reply: button['reply'] })),
     },
   }
 }

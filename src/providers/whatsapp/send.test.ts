@@ -74,23 +74,23 @@ for (const [trouble, kind, more] of outcomes)
 
     const outcome = await adapter.send!(message(), connection, never)
 
-    const told =
+    const rest =
       outcome.kind === 'refused'
         ? `${outcome.code}${outcome.channel_lost === true ? ' lost' : ''}`
         : outcome.kind === 'throttled'
           ? (outcome.if_lasting?.code ?? outcome.retry_after_ms?.toString())
           : undefined
-    assert.deepEqual([outcome.kind, told], [kind, more])
+    assert.deepEqual([outcome.kind, rest], [kind, more])
   })
 
 test('a send attempt aborted while WhatsApp hangs may have been sent', async () => {
   graph.trouble('/messages', 'hang')
-  const given = new AbortController()
+  const aborting = new AbortController()
   const calls = graph.calls.length
-  const outcome = adapter.send!(message(), connection, given.signal)
+  const outcome = adapter.send!(message(), connection, aborting.signal)
 
   await until('the call to arrive', () => graph.calls.length > calls)
-  given.abort()
+  aborting.abort()
 
   assert.equal((await outcome).kind, 'unknown')
 })

@@ -94,7 +94,7 @@ adapterSuite(whatsappCloud, async (t) => {
     hostile: (url) => ({ tools: providerTools({ url }), connection }),
     template: 'offer',
     media: {
-      kept: { id: '77' },
+      available: { id: '77' },
       gone: { 'an id that WhatsApp does not know any more': { id: '78' } },
       passing: {
         'a token that has expired': () => own.trouble('/77', { error: 190, status: 401 }),
@@ -109,7 +109,7 @@ adapterSuite(whatsappCloud, async (t) => {
         {
           name: 'receipts and a stop of marketing',
           call: callback(changes([graph.messages({ statuses: [read, failed] })])),
-          reports: [
+          items: [
             { kind: 'delivery_receipt', provider_id: 'wamid.1', transition: 'open', message_id: id },
             {
               kind: 'delivery_receipt',
@@ -140,7 +140,7 @@ adapterSuite(whatsappCloud, async (t) => {
               }),
             ]),
           ),
-          reports: [
+          items: [
             {
               kind: 'inbound',
               provider_id: 'wamid.IN',
@@ -157,7 +157,7 @@ adapterSuite(whatsappCloud, async (t) => {
           call: callback(
             changes([{ field: 'message_template_status_update', value: { event: 'PAUSED', message_template_id: 1 } }]),
           ),
-          reports: [{ kind: 'templates', provider_id: 'templates' }],
+          items: [{ kind: 'templates', provider_id: 'templates' }],
         },
         {
           name: 'an account that was disabled',
@@ -166,7 +166,7 @@ adapterSuite(whatsappCloud, async (t) => {
               { field: 'account_update', value: { event: 'DISABLED_UPDATE', ban_info: { waba_ban_state: 'DISABLE' } } },
             ]),
           ),
-          reports: [
+          items: [
             {
               kind: 'connection_status',
               provider_id: 'account DISABLED_UPDATE',
@@ -206,10 +206,10 @@ test('all templates are read in pages, or only those with a name', async () => {
 
   const all = await adapter.listTemplates!(connection, never)
   const one = await adapter.listTemplates!(connection, never, 'offer_1')
-  const asked = graph.calls.filter((call) => call.endsWith('/message_templates')).length
+  const calls = graph.calls.filter((call) => call.endsWith('/message_templates')).length
   graph.trouble('/message_templates', 'nonsense', { error: 200, status: 403 })
 
-  assert.deepEqual([all.length, asked], [450, 7])
+  assert.deepEqual([all.length, calls], [450, 7])
   assert.deepEqual(
     one.map(({ name, rejected_reason, parameter_format }) => [name, rejected_reason, parameter_format]),
     [['offer_1', null, 'POSITIONAL']],

@@ -63,9 +63,9 @@ const redactTopic = 'customers/redact'
 export function readShopify(webhook: JsonWebhook): SourceEvent {
   const { headers, payload, digest } = webhook
   const topic = topicOf(headers, 'X-Shopify-Topic')
-  const given =
+  const id =
     firstText(headerText(headers, 'x-shopify-event-id'), headerText(headers, 'x-shopify-webhook-id')) ?? digest()
-  const event_id = `${topic}:${given.length > 100 ? digest() : given}`
+  const event_id = `${topic}:${id.length > 100 ? digest() : id}`
   const occurred_at = timeOf(
     headerText(headers, 'x-shopify-triggered-at'),
     payload['updated_at'],

@@ -158,8 +158,8 @@ function buyerOf(payload: Fields): TopicEvent['customer'] {
 
 /** From the extension Shipment Tracking (https://woocommerce.com/document/shipment-tracking/). */
 function shippingOf(payload: Fields): Fields {
-  const kept = objectsOf(payload['meta_data']).find(({ key }) => key === '_wc_shipment_tracking_items')
-  const parcel = objectsOf(kept?.['value']).at(-1) ?? {}
+  const tracking = objectsOf(payload['meta_data']).find(({ key }) => key === '_wc_shipment_tracking_items')
+  const parcel = objectsOf(tracking?.['value']).at(-1) ?? {}
   return {
     carrier: firstText(parcel['custom_tracking_provider'], parcel['tracking_provider']),
     tracking_number: textOf(parcel['tracking_number']),

@@ -50,41 +50,42 @@ export async function tryCallbacks(
   await suite.test(`shakes no hand that it does not know`, async (t) => refusesUnknownTokens(await reading(t)))
 }
 
-function readsSamples(given: Reading): void {
-  for (const { name, call, reports } of given.samples) {
-    const read = given.adapter.receiveCallback!(call, given.connection)
-    assert.deepEqual(read?.items, reports, name)
-    assert.deepEqual(given.adapter.receiveCallback!(call, given.connection), read, name)
+function readsSamples(reading: Reading): void {
+  for (const { name, call, items } of reading.samples) {
+    const read = reading.adapter.receiveCallback!(call, reading.connection)
+    assert.deepEqual(read?.items, items, name)
+    assert.deepEqual(reading.adapter.receiveCallback!(call, reading.connection), read, name)
     for (const report of read!.items) assertReport(report)
     if (read!.response !== undefined) assert.ok(read!.response.content_type !== '', name)
   }
 }
 
-function refusesForgeries(given: Reading): void {
-  for (const { name, call } of given.samples) {
-    const read = (forged: Callback): CallbackResult | null => given.adapter.receiveCallback!(forged, given.connection)
-    const unsigned: (whole: Callback) => Callback = given.unsigned ?? bare
+function refusesForgeries(reading: Reading): void {
+  for (const { name, call } of reading.samples) {
+    const read = (forged: Callback): CallbackResult | null =>
+      reading.adapter.receiveCallback!(forged, reading.connection)
+    const unsigned: (whole: Callback) => Callback = reading.unsigned ?? bare
     assert.equal(read(unsigned(call)), null, `${name}, without its proof`)
     const forged = forgeries(call)
     assert.ok(
       forged.some((one) => read(one) === null),
       `${name}: some header or parameter must be its proof`,
     )
-    if (given.proof === 'content')
+    if (reading.proof === 'content')
       for (const changed of otherContents(call)) assert.equal(read(changed), null, `${name}: ${describe(changed)}`)
     assert.equal(
-      given.adapter.receiveCallback!(call, { ...given.connection, credentials: {} }),
+      reading.adapter.receiveCallback!(call, { ...reading.connection, credentials: {} }),
       null,
       `${name}, on a channel without secrets`,
     )
   }
 }
 
-function neverThrows(given: Reading): void {
-  for (const { name, call } of given.samples) {
+function neverThrows(reading: Reading): void {
+  for (const { name, call } of reading.samples) {
     for (const odd of [...oddBodies(call), ...oddQueries(call)]) {
-      for (const one of [odd, given.sign(odd)]) {
-        const read = given.adapter.receiveCallback!(one, given.connection)
+      for (const one of [odd, reading.sign(odd)]) {
+        const read = reading.adapter.receiveCallback!(one, reading.connection)
         for (const report of read?.items ?? []) assertReport(report)
         assert.ok(read === null || read.items.length <= 100_000, `${name}: ${describe(one)}`)
         assert.ok((read?.ignored ?? '').length <= 1000, `${name}: ${read?.ignored}`)
@@ -93,8 +94,8 @@ function neverThrows(given: Reading): void {
   }
 }
 
-function refusesUnknownTokens(given: Reading): void {
-  const call: Callback = { ...given.samples[0]!.call, method: 'GET', headers: {}, body: bodyOf('') }
+function refusesUnknownTokens(reading: Reading): void {
+  const call: Callback = { ...reading.samples[0]!.call, method: 'GET', headers: {}, body: bodyOf('') }
   const words = ['', 'x', 'wrong', '\u0000', 'x'.repeat(100_000)]
   for (const word of words) {
     const query = {
@@ -104,10 +105,10 @@ function refusesUnknownTokens(given: Reading): void {
       token: word,
       challenge: '42',
     }
-    assert.equal(given.adapter.handshake!(withQuery(call, query), given.connection), null)
-    assert.equal(given.adapter.handshake!(withQuery(call, query), { ...given.connection, credentials: {} }), null)
+    assert.equal(reading.adapter.handshake!(withQuery(call, query), reading.connection), null)
+    assert.equal(reading.adapter.handshake!(withQuery(call, query), { ...reading.connection, credentials: {} }), null)
   }
-  assert.equal(given.adapter.handshake!(withQuery(call, {}), given.connection), null)
+  assert.equal(reading.adapter.handshake!(withQuery(call, {}), reading.connection), null)
 }
 
 const bare = (call: Callback): Callback => withQuery({ ...call, headers: {} }, {})

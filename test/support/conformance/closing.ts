@@ -8,33 +8,33 @@ import { left, type AdapterSamples, type Provoked } from './samples.ts'
 
 const never = new AbortController().signal
 
-export const closingPromises: Readonly<
+export const closingTests: Readonly<
   Record<string, (t: TestContext, provider: Provider, samples: AdapterSamples) => Promise<void>>
 > = {
-  'closes a session once what came over it is kept, and not before': async (t, provider, samples) => {
-    const { session, keep, hear, meanwhile } = await hearing(t, provider, samples)
+  'closes a session once received items are stored, and not before': async (t, provider, samples) => {
+    const { session, finishStoring, hear, meanwhile } = await receivingSession(t, provider, samples)
     await hear('Hello')
     const closed = { yet: false }
     const closing = session.close(never).then(() => (closed.yet = true))
     await meanwhile()
     const early = closed.yet
-    keep()
+    finishStoring()
     await within('the session to close', closing)
 
-    assert.equal(early, false, 'it closed while something was being kept')
+    assert.equal(early, false, 'it closed while an item was being stored')
     await within('its end', session.ended)
   },
   'closes a session at once where it is not to be waited for': async (t, provider, samples) => {
-    const { session, keep, hear } = await hearing(t, provider, samples)
+    const { session, finishStoring, hear } = await receivingSession(t, provider, samples)
     await hear('Hello')
 
     await within('the session to close', session.close(AbortSignal.abort()))
 
-    keep()
+    finishStoring()
   },
   'sends and tells nothing over a session that was closed': async (t, provider, samples) => {
-    const { session, keep, told, connection, meanwhile } = await hearing(t, provider, samples)
-    keep()
+    const { session, finishStoring, items, connection, meanwhile } = await receivingSession(t, provider, samples)
+    finishStoring()
     await session.close(never)
     await Promise.resolve(samples.session!.say('Too late')).catch(() => undefined)
     const { outcomes, taken } = samples
@@ -44,32 +44,32 @@ export const closingPromises: Readonly<
       assert.deepEqual([outcome.kind, taken()], ['unavailable', 0])
     }
     await meanwhile()
-    assert.deepEqual(told, [])
+    assert.deepEqual(items, [])
   },
 }
 
-async function hearing(t: TestContext, provider: Provider, samples: AdapterSamples) {
+async function receivingSession(t: TestContext, provider: Provider, samples: AdapterSamples) {
   const { connection, say } = samples.session!
-  const told: CallbackItem[] = []
-  const kept = Promise.withResolvers<void>()
+  const items: CallbackItem[] = []
+  const stored = Promise.withResolvers<void>()
   const tell = async (reports: readonly CallbackItem[]) => {
-    told.push(...reports)
-    await kept.promise
+    items.push(...reports)
+    await stored.promise
   }
   const adapter = provider.adapter(samples.tools)
   const opened = await within('a session', adapter.openSession!(connection, openingOf({ store: tell })))
   assert.ok(opened.kind === 'open', JSON.stringify(opened))
-  t.after(() => (kept.resolve(), opened.session.close(AbortSignal.abort())))
+  t.after(() => (stored.resolve(), opened.session.close(AbortSignal.abort())))
   return {
     session: opened.session,
     connection,
-    told,
-    keep: () => kept.resolve(),
+    items,
+    finishStoring: () => stored.resolve(),
     /** A request during which a close that does not wait would resolve. */
     meanwhile: () => within('an answer', Promise.resolve(adapter.connect?.(connection, never))),
     async hear(body: string) {
       void Promise.resolve(say(body)).catch(() => undefined)
-      await until('what came to be told', () => told.length > 0)
+      await until('an inbound item', () => items.length > 0)
     },
   }
 }

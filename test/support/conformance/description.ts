@@ -86,17 +86,17 @@ function hasPossibleCapabilities(provider: Provider): void {
 
 function checksCredentials(
   provider: Provider,
-  { connection, given = connection.credentials }: Awaited<ReturnType<Start>>,
+  { connection, entered = connection.credentials }: Awaited<ReturnType<Start>>,
 ): void {
   const looked = (credentials: Readonly<Record<string, unknown>>) =>
     provider.check?.({ type: connection.type, credentials, allowed_hosts: [] }) ?? []
 
-  assert.deepEqual(validator(provider.credentials)(given, 'credentials'), [])
-  assert.deepEqual(looked(given), [])
-  for (const [name, value] of Object.entries(given)) {
+  assert.deepEqual(validator(provider.credentials)(entered, 'credentials'), [])
+  assert.deepEqual(looked(entered), [])
+  for (const [name, value] of Object.entries(entered)) {
     if (typeof value !== 'string') continue
     for (const wrong of ['', ' ', 'http://127.0.0.1', 'localhost', '10.0.0.1', 'x'.repeat(10_000), '\u0000'])
-      for (const { param, message } of looked({ ...given, [name]: wrong })) {
+      for (const { param, message } of looked({ ...entered, [name]: wrong })) {
         assert.match(param, /^(credentials|settings)\./)
         assert.match(message, sentence)
       }

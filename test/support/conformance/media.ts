@@ -23,11 +23,11 @@ export async function tryMedia(
     `fetches files, and tells those that can never be had from those that may be had later`,
     async (t) => {
       const samples = await begin(t)
-      const { kept, gone, passing } = samples.media!
+      const { available, gone, passing } = samples.media!
 
-      assert.ok((await fetched(provider, samples, kept)) > 0)
+      assert.ok((await fetched(provider, samples, available)) > 0)
       await t.test('a file that is larger than is taken', async () =>
-        assertLasting(provider, samples, await refusal(provider, samples, kept, 2), true),
+        assertLasting(provider, samples, await refusal(provider, samples, available, 2), true),
       )
       for (const [name, reference] of Object.entries(gone))
         await t.test(name, async () =>
@@ -36,7 +36,7 @@ export async function tryMedia(
       for (const [name, prepare] of Object.entries(passing))
         await t.test(name, async () => {
           prepare()
-          assertLasting(provider, samples, await refusal(provider, samples, kept), false)
+          assertLasting(provider, samples, await refusal(provider, samples, available), false)
         })
       const { hostile } = samples
       if (left(hostile)) return
@@ -44,7 +44,7 @@ export async function tryMedia(
         const away = { ...samples, ...hostile(await deafUrl()) }
         each.after(() => away.tools.http.close())
         const moved = Object.fromEntries(
-          Object.entries(kept).map(([field, text]) => [field, text.replace(samples.tools.url, away.tools.url)]),
+          Object.entries(available).map(([field, text]) => [field, text.replace(samples.tools.url, away.tools.url)]),
         )
         assertLasting(provider, away, await refusal(provider, away, moved), false)
       })

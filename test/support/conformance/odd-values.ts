@@ -6,7 +6,7 @@ import { storable } from '../../../src/lib/json.ts'
 import { hostileServer } from '../hostile-server.ts'
 import { respond } from '../raw-receiver.ts'
 import { within } from '../waiting.ts'
-import { assertOutcome, assertTold, inDoubt, messageOf } from './send-attempts.ts'
+import { assertOutcome, assertStatusQueryResult, inDoubt, messageOf } from './send-attempts.ts'
 import { left, type AdapterSamples, type Start } from './samples.ts'
 
 const oddWords: Readonly<Record<string, string>> = {
@@ -81,9 +81,9 @@ async function facesAnswer(
   const never = new AbortController().signal
 
   const outcome = await within('an outcome', adapter.send!(message, connection, never))
-  const told = await within('an answer', Promise.resolve(adapter.queryStatus?.(inDoubt(message), connection, never)))
+  const result = await within('an answer', Promise.resolve(adapter.queryStatus?.(inDoubt(message), connection, never)))
 
   assertOutcome(outcome)
-  if (told !== undefined) assertTold(told)
-  for (const one of [outcome, told]) assert.deepEqual(one, storable(one, 20), answer.slice(0, 200))
+  if (result !== undefined) assertStatusQueryResult(result)
+  for (const one of [outcome, result]) assert.deepEqual(one, storable(one, 20), answer.slice(0, 200))
 }

@@ -21,10 +21,10 @@ export async function givesBackOurId(t: TestContext, provider: Provider, samples
   for (const id of ids) {
     await send({ to, ...content, id })
     const received = provider.adapter(tools).receiveCallback!(await receipt(), connection)
-    const told = received?.items.flatMap((report) =>
+    const ids = received?.items.flatMap((report) =>
       report.kind === 'delivery_receipt' ? [report.message_id ?? report.provider_id] : [],
     )
-    assert.deepEqual(told, [id], 'the receipt names the message by our id')
+    assert.deepEqual(ids, [id], 'the receipt names the message by our id')
   }
 }
 

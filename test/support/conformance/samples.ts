@@ -40,11 +40,11 @@ export interface CallbackSamples {
   readonly samples: readonly {
     readonly name: string
     readonly call: Callback
-    readonly reports: readonly CallbackItem[]
+    readonly items: readonly CallbackItem[]
   }[]
 }
 
-export interface AskedSample {
+export interface StatusQuerySample {
   /** `found` by our id, or `candidates` by content. */
   readonly by: 'found' | 'candidates'
   readonly to: string
@@ -60,7 +60,7 @@ export interface AdapterSamples {
   readonly connection: Connection
   readonly wrongConnection: Connection | Left
   /** Default: those of `connection`. */
-  readonly given?: Readonly<Record<string, unknown>>
+  readonly entered?: Readonly<Record<string, unknown>>
   readonly outcomes: Readonly<Record<Outcome['kind'], Provoked | readonly Provoked[] | Left>>
   /** Received and not refused. */
   readonly taken: (() => number) | Left
@@ -68,7 +68,7 @@ export interface AdapterSamples {
   readonly hostile: ((url: string) => { readonly tools: ProviderTools; readonly connection: Connection }) | Left
   readonly hostilePeer?: (port: number) => { readonly tools: ProviderTools; readonly connection: Connection }
   readonly callbacks?: CallbackSamples
-  readonly asked?: AskedSample
+  readonly statusQuery?: StatusQuerySample
   /** A callback for the last accepted message. */
   readonly receipt?: (() => Callback | Promise<Callback>) | Left
   readonly session?: { readonly connection: Connection; readonly say: (body: string) => unknown }
@@ -77,10 +77,10 @@ export interface AdapterSamples {
 }
 
 export interface MediaSamples {
-  readonly kept: MediaReference
+  readonly available: MediaReference
   /** Permanent failures, by name. */
   readonly gone: Readonly<Record<string, MediaReference>>
-  /** Temporary failures of `kept`, by name. */
+  /** Temporary failures of `available`, by name. */
   readonly passing: Readonly<Record<string, () => void>>
 }
 

@@ -108,12 +108,12 @@ export function assertOutcome(outcome: Outcome): void {
   }
 }
 
-export function assertTold(told: StatusQueryResult): void {
-  const seen = JSON.stringify(told)
-  for (const { provider_ids, receipt } of told.kind === 'candidates'
-    ? told.found
-    : told.kind === 'found'
-      ? [told]
+export function assertStatusQueryResult(result: StatusQueryResult): void {
+  const seen = JSON.stringify(result)
+  for (const { provider_ids, receipt } of result.kind === 'candidates'
+    ? result.found
+    : result.kind === 'found'
+      ? [result]
       : []) {
     assertOutcome({
       kind: 'accepted',
@@ -121,8 +121,8 @@ export function assertTold(told: StatusQueryResult): void {
       later_items: receipt === undefined ? [] : [{ after_ms: 0, item: receipt }],
     })
   }
-  if (told.kind === 'refused') assertOutcome(told)
-  if (told.kind === 'no_answer') assert.match(told.message, /[.!?]$/, seen)
+  if (result.kind === 'refused') assertOutcome(result)
+  if (result.kind === 'no_answer') assert.match(result.message, /[.!?]$/, seen)
 }
 
 export function assertNoSecrets(provider: Provider, connection: Connection, said: unknown): void {

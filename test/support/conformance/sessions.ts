@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Provider, CallbackItem } from '../../../src/providers/provider.ts'
 import { until, within } from '../waiting.ts'
-import { closingPromises } from './closing.ts'
+import { closingTests } from './closing.ts'
 import { assertNoSecrets, messageOf, openingOf } from './send-attempts.ts'
 import { assertReport } from './callback-items.ts'
 import { left, type AdapterSamples, type Provoked, type Start } from './samples.ts'
@@ -23,25 +23,25 @@ export async function trySessions(
     const samples = await begin(t)
     const { connection, say } = samples.session!
     const adapter = provider.adapter(samples.tools)
-    const told: CallbackItem[] = []
+    const items: CallbackItem[] = []
     assert.equal(adapter.needsSession?.(connection), true)
     for (let round = 0; round < 2; round++) {
       const opened = await within(
         'a session',
-        adapter.openSession!(connection, openingOf({ store: async (reports) => void told.push(...reports) })),
+        adapter.openSession!(connection, openingOf({ store: async (reports) => void items.push(...reports) })),
       )
       assert.ok(opened.kind === 'open', JSON.stringify(opened))
       t.after(() => opened.session.close(AbortSignal.abort()))
-      const before = told.length
+      const before = items.length
       await say(`Hello ${round}`)
-      await until('what came to be told', () => told.length > before)
+      await until('an inbound item', () => items.length > before)
       await within('the session to close', opened.session.close(never))
       assert.equal((await within('its end', opened.session.ended)).refused, false)
     }
-    for (const report of told) assertReport(report)
+    for (const report of items) assertReport(report)
   })
 
-  for (const [name, promise] of Object.entries(closingPromises))
+  for (const [name, promise] of Object.entries(closingTests))
     await suite.test(name, async (t) => promise(t, provider, await begin(t)))
 
   await suite.test('keeps nobody waiting who opens a session and gives up', async (t) => {

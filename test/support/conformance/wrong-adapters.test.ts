@@ -16,10 +16,10 @@ import { fakeClock } from '../clock.ts'
 import { closing } from '../closing.ts'
 import { providerTools } from '../provider-tools.ts'
 import { simulateTelegram } from '../simulators/telegram.ts'
-import { askedOfTwilio, simulateTwilio } from '../simulators/twilio.ts'
+import { twilioStatusQuery, simulateTwilio } from '../simulators/twilio.ts'
 import { within } from '../waiting.ts'
-import { askingPromises } from './status-queries.ts'
-import { closingPromises } from './closing.ts'
+import { statusQueryTests } from './status-queries.ts'
+import { closingTests } from './closing.ts'
 import { abortedSendsNothing } from './aborted-sends.ts'
 import { catchCallbacks, givesBackOurId } from './own-ids.ts'
 import { assertOutcome } from './send-attempts.ts'
@@ -59,7 +59,7 @@ async function twilioSamples(t: TestContext): Promise<AdapterSamples> {
     connection,
     outcomes: outcomesOf(to),
     taken: () => sim.messages.length,
-    asked: askedOfTwilio(sim, to),
+    statusQuery: twilioStatusQuery(sim, to),
     async receipt() {
       await sim.tell(sim.messages.at(-1)!, 'delivered')
       return caught.last()
@@ -113,39 +113,39 @@ const wrongAnswers: Readonly<Record<string, (right: ProviderAdapter) => NonNulla
     'takes whatever it finds for the message': (right) => async (message, connection, signal) =>
       await right.queryStatus!({ ...message, content: { body: 'Another text' } }, connection, signal),
     'takes a list that it did not get for one without the message': (right) => async (message, connection, signal) => {
-      const told = await right.queryStatus!(message, connection, signal)
-      return told.kind === 'no_answer' ? { kind: 'not_found' } : told
+      const result = await right.queryStatus!(message, connection, signal)
+      return result.kind === 'no_answer' ? { kind: 'not_found' } : result
     },
     'says that it found by our id what is only alike': (right) => async (message, connection, signal) => {
-      const told = await right.queryStatus!(message, connection, signal)
-      return told.kind === 'candidates' ? { kind: 'found', ...told.found[0] } : told
+      const result = await right.queryStatus!(message, connection, signal)
+      return result.kind === 'candidates' ? { kind: 'found', ...result.found[0] } : result
     },
     'tells the newest first': (right) => async (message, connection, signal) => {
-      const told = await right.queryStatus!(message, connection, signal)
-      return told.kind === 'candidates'
-        ? ({ kind: 'candidates', found: told.found.toReversed() } as unknown as StatusQueryResult)
-        : told
+      const result = await right.queryStatus!(message, connection, signal)
+      return result.kind === 'candidates'
+        ? ({ kind: 'candidates', found: result.found.toReversed() } as unknown as StatusQueryResult)
+        : result
     },
     'keeps failures to itself': (right) => async (message, connection, signal) => {
-      const told = await right.queryStatus!(message, connection, signal)
-      return told.kind === 'candidates'
+      const result = await right.queryStatus!(message, connection, signal)
+      return result.kind === 'candidates'
         ? ({
             kind: 'candidates',
-            found: told.found.map(({ provider_ids }) => ({ provider_ids })),
+            found: result.found.map(({ provider_ids }) => ({ provider_ids })),
           } as unknown as StatusQueryResult)
-        : told
+        : result
     },
   }
 
 test('a correct adapter with status queries passes', async (t) => {
-  for (const promise of Object.values(askingPromises)) await promise(t, twilio, await twilioSamples(t))
+  for (const promise of Object.values(statusQueryTests)) await promise(t, twilio, await twilioSamples(t))
 })
 
 for (const [name, spoil] of Object.entries(wrongAnswers))
   test(`a status query is refused that ${name}`, async (t) => {
     const provider = wrong(twilio, (right) => ({ queryStatus: spoil(right) }))
     const broken: string[] = []
-    for (const [promised, promise] of Object.entries(askingPromises)) {
+    for (const [promised, promise] of Object.entries(statusQueryTests)) {
       const failed = await promise(t, provider, await twilioSamples(t)).then(
         () => false,
         (error: unknown) => error instanceof assert.AssertionError,
@@ -187,9 +187,9 @@ test('a session that closes too early, or continues after its end, is refused', 
       return {
         async openSession(connection, opening) {
           const tell: typeof opening.store = async (...given) => {
-            const kept = opening.store(...given)
+            const stored = opening.store(...given)
             heard.resolve()
-            await kept
+            await stored
           }
           const opened = await right.openSession!(connection, { ...opening, store: tell })
           return opened.kind === 'open'
@@ -205,10 +205,10 @@ test('a session that closes too early, or continues after its end, is refused', 
     })
   const hasty = closed(async (session) => void session.close(never))
   const immortal = closed(async () => undefined)
-  const [kept, , over] = Object.values(closingPromises)
+  const [stored, , over] = Object.values(closingTests)
 
-  for (const promise of Object.values(closingPromises)) await promise(t, telegramBot, await telegramSamples(t))
-  await assert.rejects(kept!(t, hasty, await telegramSamples(t)), /it closed while something was being kept/)
+  for (const promise of Object.values(closingTests)) await promise(t, telegramBot, await telegramSamples(t))
+  await assert.rejects(stored!(t, hasty, await telegramSamples(t)), /it closed while an item was being stored/)
   await assert.rejects(over!(t, immortal, await telegramSamples(t)))
 })
 

@@ -8,7 +8,7 @@ import { closing } from '../closing.ts'
 import { patientServer } from '../patient-server.ts'
 import { within } from '../waiting.ts'
 
-export interface Asked {
+export interface SimulatedRequest {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
@@ -37,14 +37,14 @@ export interface SimulatedHttp {
 /** Ends with the test. A request with an odd answer is not executed, except for `lost`. */
 export async function simulatedHttp(
   t: TestContext,
-  answer: (asked: Asked) => Said | Promise<Said>,
+  answer: (received: SimulatedRequest) => Said | Promise<Said>,
 ): Promise<SimulatedHttp> {
   const odd: Odd[] = []
   const server = patientServer((request, response) => {
     void (async () => {
       const url = new URL(request.url ?? '/', 'http://simulated')
       const body = await buffer(request)
-      const asked: Asked = {
+      const received: SimulatedRequest = {
         method: request.method ?? '',
         path: url.pathname,
         query: url.searchParams,
@@ -52,8 +52,8 @@ export async function simulatedHttp(
         body,
       }
       const next = odd.shift()
-      if (next === undefined || next === 'pass') return write(response, await answer(asked))
-      if (next === 'lost') await answer(asked)
+      if (next === undefined || next === 'pass') return write(response, await answer(received))
+      if (next === 'lost') await answer(received)
       writeOdd(response, next)
     })().catch(() => response.destroy())
   })

@@ -1,6 +1,6 @@
 /** A simulator of Infobip's SMS API. */
 import type { TestContext } from 'node:test'
-import { simulatedHttp, type Asked, type Odd, type Said } from './http.ts'
+import { simulatedHttp, type SimulatedRequest, type Odd, type Said } from './http.ts'
 
 export interface InfobipOptions {
   readonly api_key: string
@@ -66,28 +66,31 @@ export async function simulateInfobip(t: TestContext, options: InfobipOptions): 
   const messages: InfobipMessage[] = []
   const rejections = new Map<string, InfobipStatus>()
   let { api_key } = options
-  const { url, answerNext } = await simulatedHttp(t, (asked) => {
-    if (asked.headers.authorization !== `App ${api_key}`) return exception(401, 'UNAUTHORIZED')
-    if (asked.method === 'GET' && asked.path === '/sms/3/logs') return { body: { results: logOf(messages, asked) } }
-    return asked.method === 'POST' && asked.path === '/sms/3/messages' ? take(asked) : exception(404, 'NOT_FOUND')
+  const { url, answerNext } = await simulatedHttp(t, (received) => {
+    if (received.headers.authorization !== `App ${api_key}`) return exception(401, 'UNAUTHORIZED')
+    if (received.method === 'GET' && received.path === '/sms/3/logs')
+      return { body: { results: logOf(messages, received) } }
+    return received.method === 'POST' && received.path === '/sms/3/messages'
+      ? take(received)
+      : exception(404, 'NOT_FOUND')
   })
-  const take = ({ body }: Asked): Said => {
+  const take = ({ body }: SimulatedRequest): Said => {
     const [request] = (JSON.parse(body.toString()) as { messages: InfobipRequest[] }).messages
     const { to, messageId } = request!.destinations[0]!
     const known = messages.some((message) => message.messageId === messageId)
-    const told = known
+    const reported = known
       ? status(5, 'REJECTED', 23, 'REJECTED_DUPLICATE_MESSAGE_ID')
       : (rejections.get(to) ?? infobipStatuses.accepted)
-    if (told.groupId === 1) messages.push({ messageId, request: request!, status: told })
+    if (reported.groupId === 1) messages.push({ messageId, request: request!, status: reported })
     return {
       body: {
         bulkId: 'BULK-1',
-        messages: [{ messageId, status: told, destination: to, details: { messageCount: 1 } }],
+        messages: [{ messageId, status: reported, destination: to, details: { messageCount: 1 } }],
       },
     }
   }
-  const post = async (told: string, body: object): Promise<Response> =>
-    await fetch((options.reach ?? ((same: string) => same))(told), {
+  const post = async (reported: string, body: object): Promise<Response> =>
+    await fetch((options.reach ?? ((same: string) => same))(reported), {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
@@ -100,10 +103,10 @@ export async function simulateInfobip(t: TestContext, options: InfobipOptions): 
     answerNext,
     async tell(
       message,
-      told,
+      reported,
       error = { groupId: 0, groupName: 'OK', id: 0, name: 'NO_ERROR', description: 'No Error', permanent: false },
     ) {
-      message.status = told
+      message.status = reported
       const { messageId, request } = message
       const times = { sentAt: '2026-01-31T09:30:00.000+0000', doneAt: '2026-01-31T09:30:07.000+0000' }
       const result = {
@@ -113,7 +116,7 @@ export async function simulateInfobip(t: TestContext, options: InfobipOptions): 
         sender: request.sender,
         ...times,
         messageCount: 1,
-        status: told,
+        status: reported,
         error,
       }
       return await post(request.webhooks!.delivery.url, { results: [result] })
@@ -123,16 +126,16 @@ export async function simulateInfobip(t: TestContext, options: InfobipOptions): 
   }
 }
 
-function logOf(messages: readonly InfobipMessage[], { query }: Asked): object[] {
+function logOf(messages: readonly InfobipMessage[], { query }: SimulatedRequest): object[] {
   const wanted = query.get('messageId')
   const found = messages.filter(({ messageId }) => wanted === null || messageId === wanted)
-  return found.slice(0, Number(query.get('limit') ?? 50)).map(({ messageId, request, status: told }) => ({
+  return found.slice(0, Number(query.get('limit') ?? 50)).map(({ messageId, request, status: reported }) => ({
     messageId,
     sender: request.sender,
     destination: request.destinations[0]!.to,
     content: request.content,
     messageCount: 1,
-    status: told,
+    status: reported,
     error: { groupId: 0, groupName: 'OK', id: 0, name: 'NO_ERROR', description: 'No Error', permanent: false },
   }))
 }

@@ -1,7 +1,7 @@
 /** An OpenID Connect provider: discovery, authorization code flow with PKCE, signed tokens. */
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import type { TestContext } from 'node:test'
-import { simulatedHttp, type Asked, type Odd, type Said } from './http.ts'
+import { simulatedHttp, type SimulatedRequest, type Odd, type Said } from './http.ts'
 
 export interface OidcSimulator {
   readonly url: string
@@ -12,7 +12,7 @@ export interface OidcSimulator {
   /** Override the claims of the next tokens. */
   claims: Readonly<Record<string, unknown>>
   /** Parameters of each authorization. */
-  readonly asked: URLSearchParams[]
+  readonly authorizations: URLSearchParams[]
   answerNext(...answers: Odd[]): void
 }
 
@@ -62,13 +62,13 @@ export async function simulateOidc(t: TestContext): Promise<OidcSimulator> {
     return `${text}.${sign('sha256', Buffer.from(text), privateKey).toString('base64url')}`
   }
   const authorize = (parameters: URLSearchParams): Said => {
-    simulator.asked.push(parameters)
+    simulator.authorizations.push(parameters)
     const code = randomBytes(16).toString('hex')
     codes.set(code, { parameters, person: simulator.person })
     const back = redirectOf(parameters, code, simulator.url)
     return { status: 302, headers: { location: back.href } }
   }
-  const token = ({ headers, body }: Asked): Said => {
+  const token = ({ headers, body }: SimulatedRequest): Said => {
     const form = new URLSearchParams(body.toString())
     const granted = codes.get(form.get('code') ?? '')
     codes.delete(form.get('code') ?? '')
@@ -92,12 +92,12 @@ export async function simulateOidc(t: TestContext): Promise<OidcSimulator> {
     })
     return { body: { access_token: randomBytes(8).toString('hex'), token_type: 'Bearer', id_token } }
   }
-  const http = await simulatedHttp(t, (asked) => {
-    if (asked.path === '/.well-known/openid-configuration') return { body: metadataOf(simulator.url) }
-    if (asked.path === '/jwks')
+  const http = await simulatedHttp(t, (request) => {
+    if (request.path === '/.well-known/openid-configuration') return { body: metadataOf(simulator.url) }
+    if (request.path === '/jwks')
       return { body: { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: '1', alg: 'RS256', use: 'sig' }] } }
-    if (asked.path === '/authorize') return authorize(asked.query)
-    return asked.path === '/token' ? token(asked) : { status: 404 }
+    if (request.path === '/authorize') return authorize(request.query)
+    return request.path === '/token' ? token(request) : { status: 404 }
   })
   const simulator: OidcSimulator = {
     url: http.url,
@@ -105,7 +105,7 @@ export async function simulateOidc(t: TestContext): Promise<OidcSimulator> {
     client_secret,
     person: { sub: 'u1' },
     claims: {},
-    asked: [],
+    authorizations: [],
     answerNext: http.answerNext,
   }
   return simulator

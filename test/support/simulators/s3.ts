@@ -32,16 +32,16 @@ export async function s3Simulator(t: TestContext, bucket = 'media-bucket'): Prom
       if (wrong !== undefined) refused.push(wrong)
       if (failure !== undefined || wrong !== undefined) return void response.writeHead(failure ?? 403).end()
       const key = (request.url ?? '').slice(bucket.length + 2)
-      const kept = objects.get(key)
+      const stored = objects.get(key)
       if (request.method === 'PUT') objects.set(key, { body, content_type: request.headers['content-type'] ?? '' })
       if (request.method === 'DELETE') objects.delete(key)
       if (request.method !== 'GET') return void response.writeHead(request.method === 'PUT' ? 200 : 204).end()
-      if (kept === undefined) return void response.writeHead(404).end('<Error><Code>NoSuchKey</Code></Error>')
+      if (stored === undefined) return void response.writeHead(404).end('<Error><Code>NoSuchKey</Code></Error>')
       const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? []
-      const part = first === undefined ? kept.body : kept.body.subarray(Number(first), Number(last) + 1)
+      const part = first === undefined ? stored.body : stored.body.subarray(Number(first), Number(last) + 1)
       response
         .writeHead(first === undefined ? 200 : 206, {
-          'content-type': kept.content_type,
+          'content-type': stored.content_type,
           'content-length': part.length,
         })
         .end(part)

@@ -1,6 +1,6 @@
 /** A simulator of Telegram's Bot API: one bot, its chats, webhook or polling. */
 import type { TestContext } from 'node:test'
-import { simulatedHttp, type Asked, type Odd, type Said } from './http.ts'
+import { simulatedHttp, type SimulatedRequest, type Odd, type Said } from './http.ts'
 
 export interface TelegramOptions {
   readonly bot_token: string
@@ -51,7 +51,7 @@ interface State {
   readonly refusals: Map<number, Fields>
   readonly files: Map<string, { path: string; content: Buffer }>
   readonly answeredButtons: string[]
-  readonly told: Map<number, Fields>
+  readonly callbacks: Map<number, Fields>
   updates: Fields[]
   webhook: { url: string; secret_token: string; allowed_updates: readonly string[] } | null
   /** The current polling request. */
@@ -68,7 +68,7 @@ function startState(options: TelegramOptions): State {
     refusals: new Map(),
     files: new Map(),
     answeredButtons: [],
-    told: new Map(),
+    callbacks: new Map(),
     updates: [],
     webhook: null,
     poll: null,
@@ -78,7 +78,7 @@ function startState(options: TelegramOptions): State {
 
 export async function simulateTelegram(t: TestContext, options: TelegramOptions): Promise<TelegramSimulator> {
   const state = startState(options)
-  const http = await simulatedHttp(t, (asked) => answerOf(state, asked))
+  const http = await simulatedHttp(t, (request) => answerOf(state, request))
   const tell = (update: Fields) => tellUpdate(state, update)
   const number = () => (state.numbers += 1)
   const news = async (fields: Fields) => {
@@ -116,7 +116,7 @@ export async function simulateTelegram(t: TestContext, options: TelegramOptions)
       }),
     tap: (message, text) => news(tapOf(message, text, number())),
     tell,
-    repeat: (update_id) => tell(state.told.get(update_id)!),
+    repeat: (update_id) => tell(state.callbacks.get(update_id)!),
   }
 }
 
@@ -145,7 +145,7 @@ function tapOf(message: SentMessage, text: string, number: number): Fields {
 }
 
 async function tellUpdate(state: State, update: Fields): Promise<Response | undefined> {
-  state.told.set(Number(update['update_id']), update)
+  state.callbacks.set(Number(update['update_id']), update)
   const { webhook } = state
   if (webhook === null) {
     state.updates.push(update)
@@ -171,7 +171,7 @@ const error = (error_code: number, description: string, more: Fields = {}): Said
   body: { ok: false, error_code, description, ...more },
 })
 
-async function answerOf(state: State, { path, body }: Asked): Promise<Said> {
+async function answerOf(state: State, { path, body }: SimulatedRequest): Promise<Said> {
   const [, token, rest] = /^(?:\/file)?\/bot([^/]+)\/(.+)$/.exec(path) ?? []
   if (token !== state.bot.bot_token) return error(401, 'Unauthorized')
   if (path.startsWith('/file/')) {

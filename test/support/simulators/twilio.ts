@@ -3,8 +3,8 @@ import type { TestContext } from 'node:test'
 import type { IncomingHttpHeaders } from 'node:http'
 import { createRequire } from 'node:module'
 import type * as Webhooks from 'twilio/lib/webhooks/webhooks.js'
-import type { AskedSample } from '../conformance/samples.ts'
-import { simulatedHttp, type Asked, type Odd, type Said } from './http.ts'
+import type { StatusQuerySample } from '../conformance/samples.ts'
+import { simulatedHttp, type SimulatedRequest, type Odd, type Said } from './http.ts'
 
 const { getExpectedTwilioSignature } = createRequire(import.meta.url)(
   'twilio/lib/webhooks/webhooks.js',
@@ -51,7 +51,7 @@ interface State {
 export async function simulateTwilio(t: TestContext, options: TwilioOptions): Promise<TwilioSimulator> {
   const account = { status: 'active', auth_token: options.auth_token }
   const state: State = { options, account, messages: [], refusals: new Map(), files: new Map() }
-  const http = await simulatedHttp(t, (asked) => answerOf(state, asked))
+  const http = await simulatedHttp(t, (request) => answerOf(state, request))
   const post: TwilioSimulator['post'] = async (url, fields, auth_token = account.auth_token) =>
     await fetch((options.reach ?? ((same) => same))(url), {
       method: 'POST',
@@ -105,27 +105,27 @@ const refused = (status: number, code: number, message: string): Said => ({
   body: { code, message, more_info: `https://www.twilio.com/docs/errors/${code}`, status },
 })
 
-function answerOf(state: State, asked: Asked): Said {
+function answerOf(state: State, request: SimulatedRequest): Said {
   const { account_sid } = state.options
-  const { method, path } = asked
+  const { method, path } = request
   if (path.startsWith('/files/')) return fileOf(state, path.slice('/files/'.length))
   const wanted = `Basic ${Buffer.from(`${account_sid}:${state.account.auth_token}`).toString('base64')}`
   const below = `/2010-04-01/Accounts/${account_sid}`
-  if (asked.headers.authorization !== wanted || !path.startsWith(below)) return refused(401, 20003, 'Authenticate')
+  if (request.headers.authorization !== wanted || !path.startsWith(below)) return refused(401, 20003, 'Authenticate')
   const rest = path.slice(below.length)
   if (method === 'GET' && rest === '.json')
     return { body: { sid: account_sid, status: state.account.status, friendly_name: 'Simulated', type: 'Full' } }
   if (method === 'GET' && rest === '/IncomingPhoneNumbers.json')
-    return { body: { incoming_phone_numbers: numbersOf(state, asked), page: 0, page_size: 50 } }
-  if (method === 'GET' && rest === '/Messages.json') return { body: pageOf(state, asked) }
+    return { body: { incoming_phone_numbers: numbersOf(state, request), page: 0, page_size: 50 } }
+  if (method === 'GET' && rest === '/Messages.json') return { body: pageOf(state, request) }
   if (method === 'POST' && rest === '/Messages.json')
-    return take(state, new URLSearchParams(asked.body.toString('utf8')), asked.headers)
+    return take(state, new URLSearchParams(request.body.toString('utf8')), request.headers)
   const media = /\/Messages\/\w+\/Media\/([\w.-]+)$/.exec(rest)
   if (media !== null) return { status: 307, headers: { location: `/files/${media[1]}` } }
   return refused(404, 20404, 'The requested resource was not found')
 }
 
-const numbersOf = ({ options }: State, { query }: Asked) =>
+const numbersOf = ({ options }: State, { query }: SimulatedRequest) =>
   options.numbers
     .filter((number) => number === query.get('PhoneNumber'))
     .map((phone_number, at) => ({ sid: sidOf('PN', at), phone_number }))
@@ -136,7 +136,7 @@ function fileOf({ files }: State, name: string): Said {
 }
 
 /** Newest first; the token names the last message of the page before. */
-function pageOf(state: State, { path, query }: Asked): object {
+function pageOf(state: State, { path, query }: SimulatedRequest): object {
   const size = Number(query.get('PageSize') ?? 50)
   const found = state.messages
     .filter(
@@ -199,7 +199,7 @@ function take(state: State, form: URLSearchParams, headers: IncomingHttpHeaders)
   return { status: 201, body: resourceOf(state, message) }
 }
 
-export const askedOfTwilio = (sim: TwilioSimulator, to: string): AskedSample => ({
+export const twilioStatusQuery = (sim: TwilioSimulator, to: string): StatusQuerySample => ({
   by: 'candidates',
   to,
   loseAnswer: () => sim.answerNext('lost'),

@@ -1,7 +1,7 @@
 /** A simulator of Vonage's SMS API, with callbacks in each of its formats. */
 import { createHmac } from 'node:crypto'
 import type { TestContext } from 'node:test'
-import { simulatedHttp, type Asked, type Odd, type Said } from './http.ts'
+import { simulatedHttp, type SimulatedRequest, type Odd, type Said } from './http.ts'
 
 export interface VonageOptions {
   readonly api_key: string
@@ -30,7 +30,7 @@ export interface VonageSimulator {
 export async function simulateVonage(t: TestContext, options: VonageOptions): Promise<VonageSimulator> {
   const state: State = { api_key: options.api_key, api_secret: options.api_secret, messages: [], refusals: new Map() }
   const call = (url: string, fields: Readonly<Record<string, string>>) => callBack(options, url, fields)
-  const { url, answerNext } = await simulatedHttp(t, (asked) => answer(state, asked))
+  const { url, answerNext } = await simulatedHttp(t, (request) => answer(state, request))
   return {
     url,
     messages: state.messages,
@@ -69,7 +69,7 @@ interface State {
   readonly refusals: Map<string, readonly object[]>
 }
 
-function answer(state: State, { method, path, query, body }: Asked): Said {
+function answer(state: State, { method, path, query, body }: SimulatedRequest): Said {
   const known = (key: unknown, secret: unknown) => key === state.api_key && secret === state.api_secret
   if (method === 'GET' && path === '/account/get-balance') {
     if (!known(query.get('api_key'), query.get('api_secret')))
@@ -123,10 +123,10 @@ function signed(options: VonageOptions, fields: Readonly<Record<string, string>>
 
 async function callBack(
   options: VonageOptions,
-  told: string,
+  address: string,
   fields: Readonly<Record<string, string>>,
 ): Promise<Response> {
-  const url = new URL((options.reach ?? ((same: string) => same))(told))
+  const url = new URL((options.reach ?? ((same: string) => same))(address))
   const all = signed(options, fields)
   if (options.form === 'GET') {
     for (const [name, value] of Object.entries(all)) url.searchParams.set(name, value)

@@ -11,7 +11,7 @@ test('a session whose credentials are refused disconnects its channel at once, a
   world.answer.kind = 'refused'
 
   await a.tick()
-  const told = [...world.told]
+  const told = [...world.statuses]
   await passTime(world, 130_000, a)
   const attempts = world.attempts.length
   world.answer.kind = 'open'
@@ -20,7 +20,7 @@ test('a session whose credentials are refused disconnects its channel at once, a
   assert.deepEqual(told, ['ch_1 disconnected'])
   // after 1, 3, 7, 15, 31, 63, 123 seconds
   assert.equal(attempts, 8)
-  assert.deepEqual(world.told, ['ch_1 disconnected', 'ch_1 connected'])
+  assert.deepEqual(world.statuses, ['ch_1 disconnected', 'ch_1 connected'])
 })
 
 test('a provider out of reach disconnects the channel after half a minute without a success, not before', async (t) => {
@@ -29,14 +29,14 @@ test('a provider out of reach disconnects the channel after half a minute withou
   await a.beat()
   await a.tick()
   world.answer.kind = 'unavailable'
-  world.standing()[0]!.end()
+  world.openSessions()[0]!.end()
 
   await passTime(world, 29_000, a)
-  const soon = [...world.told]
+  const soon = [...world.statuses]
   await passTime(world, 2000, a)
 
   assert.deepEqual(soon, [])
-  assert.deepEqual(world.told, ['ch_1 disconnected'])
+  assert.deepEqual(world.statuses, ['ch_1 disconnected'])
 })
 
 test('a link that ends for a moment is opened again without a word', async (t) => {
@@ -45,10 +45,10 @@ test('a link that ends for a moment is opened again without a word', async (t) =
   await a.beat()
   await a.tick()
 
-  world.standing()[0]!.end()
+  world.openSessions()[0]!.end()
   await passTime(world, 2000, a)
 
-  assert.deepEqual([world.standing().length, world.told], [1, []])
+  assert.deepEqual([world.openSessions().length, world.statuses], [1, []])
 })
 
 test('a channel that was told to be connected again is tried at once', async (t) => {
@@ -80,14 +80,14 @@ test('a channel that is changed gets a session anew, one that is disabled none',
   await world.change({ settings: { window_size: 3 } })
   await a.tick()
   await a.tick()
-  const changed = world.standing().map(({ settings }) => settings)
+  const changed = world.openSessions().map(({ settings }) => settings)
   await world.change({ status: 'disabled' })
   await a.tick()
   await a.tick()
 
   assert.equal(untouched, 1)
   assert.deepEqual(changed, [{ window_size: 3 }])
-  assert.equal(world.standing().length, 0)
+  assert.equal(world.openSessions().length, 0)
 })
 
 test('what a session tells is kept with its channel', async (t) => {
@@ -97,8 +97,8 @@ test('what a session tells is kept with its channel', async (t) => {
   await a.tick()
 
   await world
-    .standing()[0]!
-    .tell([{ kind: 'delivery_receipt', provider_id: '1', transition: 'deliver' }], Buffer.from('raw'))
+    .openSessions()[0]!
+    .store([{ kind: 'delivery_receipt', provider_id: '1', transition: 'deliver' }], Buffer.from('raw'))
 
-  assert.deepEqual(world.kept, ['ch_1 1 raw'])
+  assert.deepEqual(world.stored, ['ch_1 1 raw'])
 })

@@ -27,7 +27,7 @@ test('a channel whose credentials cannot be opened is left out, and the sessions
   await passTime(world, 3000, one)
 
   assert.deepEqual(
-    [world.opened.map(({ channel_id }) => channel_id), world.standing().map(({ channel_id }) => channel_id)],
+    [world.opened.map(({ channel_id }) => channel_id), world.openSessions().map(({ channel_id }) => channel_id)],
     [['ch_2', 'ch_3'], ['ch_3']],
   )
 })
@@ -42,7 +42,7 @@ test('many channels are spread over the processes', async (t) => {
     await b.tick()
   }
 
-  const counts = ['a', 'b'].map((name) => world.standing().filter(({ by }) => by === name).length)
+  const counts = ['a', 'b'].map((name) => world.openSessions().filter(({ by }) => by === name).length)
   assert.deepEqual(counts, [10, 10])
 })
 
@@ -54,12 +54,12 @@ test('a process that stops closes its sessions, and another one opens them at on
   await b.tick()
 
   await a.stop()
-  const between = world.standing().length
+  const between = world.openSessions().length
   await b.tick()
 
   assert.equal(between, 0)
   assert.deepEqual(
-    world.standing().map(({ by }) => by),
+    world.openSessions().map(({ by }) => by),
     ['b'],
   )
 })
@@ -71,13 +71,13 @@ test('the session of a process that hangs goes to another, and the one that hung
   await a.tick()
 
   await passTime(world, 9000, b)
-  const before = { a: a.find('ch_1'), standing: world.standing().length }
+  const before = { a: a.find('ch_1'), openSessions: world.openSessions().length }
   await passTime(world, 2000, b)
   await a.tick()
 
-  assert.deepEqual(before, { a: undefined, standing: 0 })
+  assert.deepEqual(before, { a: undefined, openSessions: 0 })
   assert.deepEqual(
-    world.standing().map(({ by }) => by),
+    world.openSessions().map(({ by }) => by),
     ['b'],
   )
   assert.equal(a.find('ch_1'), undefined)
@@ -95,7 +95,7 @@ test('a session that does not close in order is closed before the lease on it en
   const seen: unknown[] = []
   for (let second = 1; second <= 12; second++) {
     await passTime(world, 1000, b)
-    seen.push([a.find('ch_1') !== undefined, first.isOwn(), first.closed])
+    seen.push([a.find('ch_1') !== undefined, first.hasLease(), first.closed])
   }
 
   const [sending, closing, closed] = [
@@ -126,7 +126,7 @@ test('a session is used and kept no longer for a clock that was set back', async
   const seen: unknown[] = []
   for (let second = 1; second <= 9; second++) {
     await passTime(world, 1000)
-    seen.push([a.find('ch_1') !== undefined, first.isOwn(), first.closed])
+    seen.push([a.find('ch_1') !== undefined, first.hasLease(), first.closed])
   }
 
   assert.deepEqual(seen, [
@@ -200,7 +200,7 @@ test('a clock that jumps, back or ahead, costs a process no session', async (t) 
     await passTime(world, 15_000, a)
   }
 
-  assert.deepEqual([held, world.opened.length, world.standing().length], [[true, true], 1, 1])
+  assert.deepEqual([held, world.opened.length, world.openSessions().length], [[true, true], 1, 1])
 })
 
 test('a process that finds its lease with another closes the session', async (t) => {
@@ -214,5 +214,5 @@ test('a process that finds its lease with another closes the session', async (t)
   await world.pool`insert into processes (id, roles, started_at, heartbeat_at) values ('b', '{worker}', ${world.clock.iso()}, ${world.clock.iso()})`
   await passTime(world, 3000, a)
 
-  assert.deepEqual([world.standing().length, a.find('ch_1')], [0, undefined])
+  assert.deepEqual([world.openSessions().length, a.find('ch_1')], [0, undefined])
 })
