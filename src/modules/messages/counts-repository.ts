@@ -4,7 +4,11 @@ import type { Db } from '../../platform/database/sql.ts'
 
 /** The quarter of an hour of a `bucket`: eight characters of base 32 are the first 38 of 48 bits of milliseconds. */
 export const quarterOf = (sql: Db) => sql`
-  select date_bin('15 minutes', to_timestamp(sum((strpos('0123456789abcdefghjkmnpqrstvwxyz', substr(bucket, i, 1)) - 1)::bigint << (5 * (8 - i))) * 1.024), 'epoch') as quarter
+  select date_bin(
+    '15 minutes',
+    to_timestamp(sum((strpos('0123456789abcdefghjkmnpqrstvwxyz', substr(bucket, i, 1)) - 1)::bigint << (5 * (8 - i))) * 1.024),
+    'epoch'
+  ) as quarter
   from generate_series(1, 8) i`
 
 export interface DayCounts {
@@ -25,22 +29,31 @@ export async function countDays(
 ): Promise<DayCounts[]> {
   return await sql<DayCounts[]>`
     with day as materialized (
-      select d::date as date, d at time zone ${timezone}::text as begins, (d + interval '1 day') at time zone ${timezone}::text as ends
+      select d::date as date, d at time zone ${timezone}::text as begins,
+        (d + interval '1 day') at time zone ${timezone}::text as ends
       from generate_series(
-        ((${now}::timestamptz at time zone ${timezone}::text)::date - ${days - 1}::int)::timestamp, (${now}::timestamptz at time zone ${timezone}::text)::date::timestamp, '1 day'
+        ((${now}::timestamptz at time zone ${timezone}::text)::date - ${days - 1}::int)::timestamp,
+        (${now}::timestamptz at time zone ${timezone}::text)::date::timestamp, '1 day'
       ) d
     ), fresh as materialized (
-      select q.quarter, status, sum(n) as n from message_status_counts cross join lateral (${quarterOf(sql)}) q
+      select q.quarter, status, sum(n) as n
+      from message_status_counts
+      cross join lateral (${quarterOf(sql)}) q
       where not folded and account_id = ${account_id} and mode = ${mode} group by 1, 2
     )
     select day.date::text as date,
-      coalesce(sum(c.n) filter (where c.status in ('sent', 'delivered', 'read', 'failed_after_sent')), 0)::bigint as sent,
+      coalesce(
+        sum(c.n) filter (where c.status in ('sent', 'delivered', 'read', 'failed_after_sent')), 0
+      )::bigint as sent,
       coalesce(sum(c.n) filter (where c.status in ('delivered', 'read')), 0)::bigint as delivered,
       coalesce(sum(c.n) filter (where c.status = 'failed'), 0)::bigint as failed
     from day
     left join lateral (
       select status, n from message_quarter_counts
-      where account_id = ${account_id} and mode = ${mode} and quarter >= day.begins and quarter < day.ends
+      where account_id = ${account_id}
+        and mode = ${mode}
+        and quarter >= day.begins
+        and quarter < day.ends
       union all
       select status, n from fresh where quarter >= day.begins and quarter < day.ends
     ) c on true

@@ -80,9 +80,12 @@ function idBounds(
 const floorOf = (ms: number): string => idFloor('msg', Math.max(0, ms))
 
 async function byId(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]> {
-  return await sql<
-    MessageRow[]
-  >`select * from messages where ${where(sql, tenant, filters, page)} order by id desc limit ${page.limit + 1}`
+  return await sql<MessageRow[]>`
+    select *
+    from messages
+    where ${where(sql, tenant, filters, page)}
+    order by id desc
+    limit ${page.limit + 1}`
 }
 
 // The leading column is compared with a list of one and is part of the order. With an equation, the planner would
@@ -99,7 +102,10 @@ async function byText(
   const { [leading]: _, ...others } = filters
   const column = sql(leading)
   return await sql<MessageRow[]>`
-    select * from messages where ${where(sql, tenant, others, page)} and ${column} = any(array[${value}])
+    select *
+    from messages
+    where ${where(sql, tenant, others, page)}
+      and ${column} = any(array[${value}])
     order by ${column} desc, id desc limit ${page.limit + 1}`
 }
 
@@ -113,7 +119,11 @@ function ofChannel(
 ) {
   const { channel: _, direction: __, ...others } = filters
   return sql`
-    select * from messages where ${where(sql, tenant, others, page)} and channel_id = any(array[${channel}]) and direction = any(array[${direction}])
+    select *
+    from messages
+    where ${where(sql, tenant, others, page)}
+      and channel_id = any(array[${channel}])
+      and direction = any(array[${direction}])
     order by channel_id desc, direction desc, id desc limit ${page.limit + 1}`
 }
 
@@ -129,9 +139,26 @@ async function byDirection(sql: Db, tenant: Tenant, filters: MessageFilters, pag
   const { account_id, mode } = tenant
   return await sql<MessageRow[]>`
     with recursive channel(id) as (
-      (select channel_id from messages where account_id = ${account_id} and mode = ${mode} order by channel_id limit 1)
+      (
+        select channel_id
+        from messages
+        where account_id = ${account_id}
+          and mode = ${mode}
+        order by channel_id
+        limit 1
+      )
       union all
-      select (select channel_id from messages where account_id = ${account_id} and mode = ${mode} and channel_id > channel.id order by channel_id limit 1) from channel where channel.id is not null
+      select (
+        select channel_id
+        from messages
+        where account_id = ${account_id}
+          and mode = ${mode}
+          and channel_id > channel.id
+        order by channel_id
+        limit 1
+      )
+      from channel
+      where channel.id is not null
     )
     select m.* from channel
     cross join lateral (${ofChannel(sql, tenant, filters, page, sql`channel.id`, filters.direction!)}) m
@@ -153,17 +180,23 @@ async function byStatus(sql: Db, tenant: Tenant, filters: MessageFilters, page: 
   let before: string | undefined
   for (let look = wanted; ; look *= 4) {
     const buckets = await listBuckets(sql, tenant, filters, page, before, look)
-    let held = 0
+    let counted = 0
     // a cursor may cut the first one short
     const chosen = buckets
-      .filter((bucket, at) => held < look && (held += at === 0 ? 0 : bucket.n) >= 0)
+      .filter((bucket, at) => counted < look && (counted += at === 0 ? 0 : bucket.n) >= 0)
       .map(({ bucket }) => bucket)
     if (chosen.length === 0) return rows
     rows.push(
       ...(await sql<MessageRow[]>`
         select m.* from unnest(${chosen}::text[]) as b(bucket)
         cross join lateral (
-          select * from messages where ${where(sql, tenant, filters, page)} and id >= 'msg_' || b.bucket and id < 'msg_' || b.bucket || '~' order by id desc limit ${wanted}
+          select *
+          from messages
+          where ${where(sql, tenant, filters, page)}
+            and id >= 'msg_' || b.bucket
+            and id < 'msg_' || b.bucket || '~'
+          order by id desc
+          limit ${wanted}
         ) m
         order by m.id desc limit ${wanted - rows.length}`),
     )
@@ -196,18 +229,27 @@ async function byChange(sql: Db, tenant: Tenant, filters: MessageFilters, page: 
   const wanted = page.limit + 1
   return await sql<MessageRow[]>`
     with newest as materialized (
-      select id, updated_at from messages where ${where(sql, tenant, others, page)} order by id desc limit ${newestFirst}
+      select id, updated_at
+      from messages
+      where ${where(sql, tenant, others, page)}
+      order by id desc
+      limit ${newestFirst}
     ),
     edge as materialized (
-      select min(id) as id, count(*) as seen, count(*) filter (where updated_at > ${updated_after!}) as found from newest
+      select min(id) as id, count(*) as seen, count(*) filter (where updated_at > ${updated_after!}) as found
+      from newest
     ),
     late as materialized (
       select id from messages where ${where(sql, tenant, filters, page)}
-        and (select seen = ${newestFirst} and found < ${wanted} from edge) and id < (select id from edge)
+          and (select seen = ${newestFirst} and found < ${wanted} from edge)
+          and id < (select id from edge)
     )
     select * from messages where account_id = ${tenant.account_id} and mode = ${tenant.mode}
       and id = any(array(
-        select id from (select id from newest where updated_at > ${updated_after!} union all select id from late) changed order by id desc limit ${wanted}
+        select id
+        from (select id from newest where updated_at > ${updated_after!} union all select id from late) changed
+        order by id desc
+        limit ${wanted}
       ))
     order by id desc`
 }
@@ -219,24 +261,37 @@ async function byChange(sql: Db, tenant: Tenant, filters: MessageFilters, page: 
 export async function foldStatusCounts(sql: Db, rows_max: number): Promise<number> {
   const [row] = await sql<{ deltas: number }[]>`
     with alone as materialized (
-      select pg_try_advisory_xact_lock(${advisoryLocks.fold_status_counts}) as held
+      select pg_try_advisory_xact_lock(${advisoryLocks.fold_status_counts}) as locked
     ), delta as (
       delete from message_status_counts
-      where ctid = any(array(select ctid from message_status_counts where not folded and (select held from alone) limit ${rows_max})) and not folded
+      where ctid = any(
+        array(
+          select ctid from message_status_counts where not folded and (select locked from alone) limit ${rows_max}
+        )
+      )
+        and not folded
       returning account_id, mode, status, bucket, n
     ), touched as (
       select distinct account_id, mode, status, bucket from delta
     ), base as (
       delete from message_status_counts c using touched t
-      where c.folded and c.account_id = t.account_id and c.mode = t.mode and c.status = t.status and c.bucket = t.bucket
+      where c.folded
+        and c.account_id = t.account_id
+        and c.mode = t.mode
+        and c.status = t.status
+        and c.bucket = t.bucket
       returning c.account_id, c.mode, c.status, c.bucket, c.n
     ), folded as (
       insert into message_status_counts (account_id, mode, status, bucket, n, folded)
-      select account_id, mode, status, bucket, sum(n), true from (select * from delta union all select * from base) every_row
+      select account_id, mode, status, bucket, sum(n), true
+      from (select * from delta union all select * from base) every_row
       group by account_id, mode, status, bucket having sum(n) <> 0
     ), by_quarter as (
       insert into message_quarter_counts as c (account_id, mode, quarter, status, n)
-      select account_id, mode, q.quarter, status, sum(n) from delta cross join lateral (${quarterOf(sql)}) q group by 1, 2, 3, 4
+      select account_id, mode, q.quarter, status, sum(n)
+      from delta
+      cross join lateral (${quarterOf(sql)}) q
+      group by 1, 2, 3, 4
       on conflict (account_id, mode, quarter, status) do update set n = c.n + excluded.n
     )
     select count(*) as deltas from delta`

@@ -42,11 +42,18 @@ export const transitionsFrom = (sql: Db, pairs: readonly FollowedOrigin[], sourc
           sql`join (select unnest(${projections}::text[]) as projection, unnest(${types}::text[]) as origin_type) f on f.origin_type = g.origin_type`,
         ]
   return sql`
-  insert into message_transitions (projection, account_id, mode, origin_type, origin_id, from_status, status, message_ids, submission_keys, times)
-  select ${projection}, g.account_id, g.mode, g.origin_type, g.origin_id, g.from_status, g.status, g.message_ids, g.submission_keys, g.times
+  insert into message_transitions (
+    projection, account_id, mode, origin_type, origin_id, from_status, status, message_ids, submission_keys,
+    times
+  )
+  select ${projection}, g.account_id, g.mode, g.origin_type, g.origin_id, g.from_status, g.status,
+    g.message_ids, g.submission_keys, g.times
   from (
-    select account_id, mode, origin_type, origin_id, from_status, status, array_agg(message_id) as message_ids, array_agg(submission_key) as submission_keys, array_agg(at) as times
-    from (${source}) s where origin_type = any (${types}::text[]) group by account_id, mode, origin_type, origin_id, from_status, status
+    select account_id, mode, origin_type, origin_id, from_status, status, array_agg(message_id) as message_ids,
+      array_agg(submission_key) as submission_keys, array_agg(at) as times
+    from (${source}) s
+    where origin_type = any (${types}::text[])
+    group by account_id, mode, origin_type, origin_id, from_status, status
   ) g ${join}`
 }
 
@@ -58,7 +65,10 @@ export const acceptedTransitions = (sql: Db, pairs: readonly FollowedOrigin[], s
   transitionsFrom(
     sql,
     pairs,
-    sql`select account_id, mode, id as message_id, submission_key, origin_type, origin_id, null as from_status, 'queued' as status, ${at}::timestamptz as at from (${source}) a`,
+    sql`
+      select account_id, mode, id as message_id, submission_key, origin_type, origin_id, null as from_status,
+        'queued' as status, ${at}::timestamptz as at
+      from (${source}) a`,
   )
 
 /**
@@ -71,11 +81,11 @@ export async function takeTransitions(
 ): Promise<TransitionRow[]> {
   // arrays as text: the driver parses arrays character by character
   const rows = await tx<(Omit<TransitionRow, 'message_ids' | 'times'> & { message_ids: string; times: string })[]>`
-    with held as materialized (
+    with locked as materialized (
       select ctid as place, cardinality(message_ids) as messages from message_transitions where projection = ${projection} limit ${rows_max} for update skip locked
     )
     delete from message_transitions where ctid = any (array(
-      select place from (select place, sum(messages) over (rows unbounded preceding) - messages as before from held) h where before < ${messages_max}
+      select place from (select place, sum(messages) over (rows unbounded preceding) - messages as before from locked) h where before < ${messages_max}
     ))
     returning account_id, mode, origin_type, origin_id, from_status, status, array_to_string(message_ids, E'\n') as message_ids, to_json(submission_keys) as submission_keys,
       array_to_string(times, E'\n') as times`
@@ -95,7 +105,8 @@ export const unfoldedOf = (
   projection: string,
   wanted?: { readonly tenant: Tenant; readonly origin_ids: readonly string[] },
 ) => sql`
-  select account_id, mode, origin_type, origin_id, from_status, status, sum(cardinality(message_ids))::int as messages from message_transitions
+  select account_id, mode, origin_type, origin_id, from_status, status, sum(cardinality(message_ids))::int as messages
+  from message_transitions
   where projection = ${projection} ${
     wanted === undefined
       ? sql``
@@ -112,11 +123,16 @@ export const unfoldedChargesOf = (
   projection: string,
   { tenant, origin_ids }: { readonly tenant: Tenant; readonly origin_ids: readonly string[] },
 ) => sql`
-  select t.origin_id, coalesce(sum(s.sign * m.amount_micros) filter (where m.billing_source = 'wallet'), 0)::bigint as wallet_micros,
+  select t.origin_id,
+    coalesce(sum(s.sign * m.amount_micros) filter (where m.billing_source = 'wallet'), 0)::bigint as wallet_micros,
     coalesce(sum(s.sign) filter (where m.billing_source = 'package'), 0)::bigint as package_credits
   from message_transitions t
   cross join lateral (select (t.from_status is null)::int - (t.status = 'failed')::int as sign) s
   cross join lateral unnest(t.message_ids) as u(message_id)
   join messages m on m.account_id = t.account_id and m.mode = t.mode and m.id = u.message_id
-  where t.projection = ${projection} and t.origin_id = any (${[...origin_ids]}::text[]) and t.account_id = ${tenant.account_id} and t.mode = ${tenant.mode} and s.sign <> 0
+  where t.projection = ${projection}
+    and t.origin_id = any (${[...origin_ids]}::text[])
+    and t.account_id = ${tenant.account_id}
+    and t.mode = ${tenant.mode}
+    and s.sign <> 0
   group by t.origin_id`

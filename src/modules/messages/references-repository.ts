@@ -42,11 +42,14 @@ export async function insertAnswered(tx: Db, references: readonly NewReference[]
   if (references.length === 0) return
   await tx`
     ${inserted(tx, references)}
-    on conflict (channel_id, provider_id) do update set account_id = excluded.account_id, mode = excluded.mode, message_id = excluded.message_id, part = excluded.part,
+    on conflict (channel_id, provider_id) do update set account_id = excluded.account_id, mode = excluded.mode,
+      message_id = excluded.message_id, part = excluded.part,
       parts = excluded.parts, status = null, created_at = excluded.created_at
-    where provider_references.message_id <> excluded.message_id and (provider_references.created_at < excluded.created_at - ${reusedAfter}::interval
+    where provider_references.message_id <> excluded.message_id
+      and (provider_references.created_at < excluded.created_at - ${reusedAfter}::interval
       or exists (select from messages m where m.account_id = provider_references.account_id and m.mode = provider_references.mode
-        and m.id = provider_references.message_id and m.status in ('delivered', 'read', 'failed')))`
+          and m.id = provider_references.message_id
+          and m.status in ('delivered', 'read', 'failed')))`
 }
 
 /**
@@ -72,9 +75,13 @@ export const referenceKey = ({
 
 const inserted = (tx: Db, references: readonly NewReference[]): Fragment => tx`
   insert into provider_references (channel_id, provider_id, account_id, mode, message_id, part, parts, created_at)
-  select distinct on (channel_id, provider_id) channel_id, provider_id, account_id, mode, message_id, part, parts, created_at
+  select distinct on (channel_id, provider_id) channel_id, provider_id, account_id, mode, message_id, part,
+    parts, created_at
   from json_to_recordset(${jsonRows(references.map(rowOf))}::text::json)
-    as t(channel_id text, provider_id text, account_id text, mode text, message_id text, part smallint, parts smallint, created_at timestamptz)
+    as t(
+      channel_id text, provider_id text, account_id text, mode text, message_id text, part smallint,
+      parts smallint, created_at timestamptz
+    )
   order by channel_id, provider_id, message_id, part`
 
 const rowOf = ({
@@ -118,7 +125,12 @@ export async function findMessageId(
   provider_id: string,
 ): Promise<string | null> {
   const [row] = await tx<{ message_id: string }[]>`
-    select message_id from provider_references where account_id = ${account_id} and mode = ${mode} and channel_id = ${channel_id} and provider_id = ${provider_id}`
+    select message_id
+    from provider_references
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and channel_id = ${channel_id}
+      and provider_id = ${provider_id}`
   return row?.message_id ?? null
 }
 
@@ -130,9 +142,19 @@ export async function findProviderId(
   message_id: string,
 ): Promise<string | null> {
   const [row] = await sql<{ provider_id: string }[]>`
-    select provider_id from provider_references where account_id = ${account_id} and mode = ${mode} and channel_id = ${channel_id} and message_id = ${message_id} and part = 0
+    select provider_id
+    from provider_references
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and channel_id = ${channel_id}
+      and message_id = ${message_id}
+      and part = 0
     union all
-    select provider_id from inbound_references where account_id = ${account_id} and channel_id = ${channel_id} and message_id = ${message_id}
+    select provider_id
+    from inbound_references
+    where account_id = ${account_id}
+      and channel_id = ${channel_id}
+      and message_id = ${message_id}
     limit 1`
   return row?.provider_id ?? null
 }

@@ -65,18 +65,24 @@ const setBy = {
 const transitionColumns = (sql: Db, writes: readonly TransitionWrite[]) => {
   const column = columnOf(writes)
   return sql`
-    unnest(text_column(${column((write) => write.account_id)})) as account_id, unnest(text_column(${column((write) => write.mode)})) as mode,
-    unnest(text_column(${column((write) => write.id)})) as id, unnest(text_column(${column((write) => write.from_status)})) as from_status,
-    unnest(text_column(${column((write) => write.status)})) as status, unnest(text_column(${column((write) => write.at)}))::timestamptz as at,
+    unnest(text_column(${column((write) => write.account_id)})) as account_id,
+    unnest(text_column(${column((write) => write.mode)})) as mode,
+    unnest(text_column(${column((write) => write.id)})) as id,
+    unnest(text_column(${column((write) => write.from_status)})) as from_status,
+    unnest(text_column(${column((write) => write.status)})) as status,
+    unnest(text_column(${column((write) => write.at)}))::timestamptz as at,
     unnest(text_column(${column((write) => write.sending_at)}))::timestamptz as sending_at,
     unnest(text_column(${column((write) => (write.error === null ? null : JSON.stringify(write.error)))})) as error,
-    unnest(text_column(${column((write) => write.event?.id ?? null)})) as event_id, unnest(text_column(${column((write) => write.event?.type ?? null)})) as event_type,
+    unnest(text_column(${column((write) => write.event?.id ?? null)})) as event_id,
+    unnest(text_column(${column((write) => write.event?.type ?? null)})) as event_type,
     unnest(text_column(${column((write) => write.event?.object ?? null)})) as event_object`
 }
 
 /** The head of a statement's first CTE, from the rows of `t`. */
 const update = (sql: Db) => sql`
-  update messages m set status = t.status, error = coalesce(t.error::json, m.error), refunded = m.refunded or t.status = 'failed', updated_at = t.at,
+  update messages m
+  set status = t.status, error = coalesce(t.error::json, m.error), refunded = m.refunded or t.status = 'failed',
+    updated_at = t.at,
     sending_at = coalesce(m.sending_at, t.sending_at),
     sent_at = case when t.status = any (${setBy.sent_at}::text[]) then coalesce(m.sent_at, t.at) else m.sent_at end,
     delivered_at = case when t.status = any (${setBy.delivered_at}::text[]) then coalesce(m.delivered_at, t.at) else m.delivered_at end,
@@ -89,14 +95,20 @@ const found = (sql: Db) =>
 const emittedEvents = (sql: Db) =>
   eventsFrom(
     sql,
-    sql`select account_id, mode, event_id as id, event_type as type, id as object_id, event_object as object, null as endpoint_id, at as created_at from changed where event_id is not null`,
+    sql`
+      select account_id, mode, event_id as id, event_type as type, id as object_id, event_object as object,
+        null as endpoint_id, at as created_at
+      from changed
+      where event_id is not null`,
   )
 
 /** Empty where no projection counts these messages. */
 const followed = (sql: Db, projections: Projections, writes: readonly TransitionWrite[]) => {
   const pairs = projections.pairsOf(writes)
   if (pairs.length === 0) return { columns: sql``, cte: sql`` }
-  const changed = sql`select account_id, mode, id as message_id, submission_key, origin_type, origin_id, from_status, status, at from changed`
+  const changed = sql`
+    select account_id, mode, id as message_id, submission_key, origin_type, origin_id, from_status, status, at
+    from changed`
   return {
     columns: sql`, m.submission_key, m.origin_type, m.origin_id, t.from_status, m.status`,
     cte: sql`,
@@ -112,7 +124,8 @@ export async function readRows(
   if (wanted.length === 0) return []
   const keys = wanted.map(({ account_id, mode, message_id }) => ({ account_id, mode, message_id }))
   return await tx<MessageRow[]>`
-    select m.* from json_to_recordset(${jsonRows(keys)}::text::json) as t(account_id text, mode text, message_id text)
+    select m.*
+    from json_to_recordset(${jsonRows(keys)}::text::json) as t(account_id text, mode text, message_id text)
     join messages m on m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id`
 }
 
@@ -152,12 +165,19 @@ export async function writeReceipts(
   const { columns, cte } = followed(sql, projections, ordered)
   const places = columnOf(ordered)((one) => one.place)
   const rows = await sql<{ id: string }[]>`
-    with held as materialized (
-      select ctid as place, id as item_id from callback_items where ctid = any (text_column(${places})::tid[]) for update skip locked
+    with locked as materialized (
+      select ctid as place, id as item_id
+      from callback_items
+      where ctid = any (text_column(${places})::tid[])
+      for update skip locked
     ),
     changed as (
-      ${update(sql)} from (select ${transitionColumns(sql, ordered)}, unnest(text_column(${places}))::tid as place, unnest(text_column(${columnOf(ordered)((one) => one.item_id)})) as item_id) t
-      join held h on h.place = t.place and h.item_id = t.item_id where ${found(sql)}
+      ${update(sql)}
+      from (
+        select ${transitionColumns(sql, ordered)}, unnest(text_column(${places}))::tid as place,
+          unnest(text_column(${columnOf(ordered)((one) => one.item_id)})) as item_id
+      ) t
+      join locked h on h.place = t.place and h.item_id = t.item_id where ${found(sql)}
       returning m.account_id, m.mode, m.id, t.at, t.event_id, t.event_type, t.event_object, t.place${columns}
     ),
     emitted as (${emittedEvents(sql)}),
@@ -186,25 +206,35 @@ export async function writeAcceptances(
     with changed as (
       ${update(sql)}
       from (
-        select ${transitionColumns(sql, ordered)}, unnest(text_column(${column((one) => one.provider)})) as provider, unnest(${ordered.map((one) => one.provider_id)}::text[]) as provider_id,
-          unnest(text_column(${column((one) => one.attempt_id)})) as attempt_id, unnest(text_column(${column((one) => one.number)}))::int as number,
-          unnest(text_column(${column((one) => one.duration_ms)}))::int as duration_ms, unnest(text_column(${column((one) => one.item?.id ?? null)})) as item_id,
+        select ${transitionColumns(sql, ordered)},
+          unnest(text_column(${column((one) => one.provider)})) as provider,
+          unnest(${ordered.map((one) => one.provider_id)}::text[]) as provider_id,
+          unnest(text_column(${column((one) => one.attempt_id)})) as attempt_id,
+          unnest(text_column(${column((one) => one.number)}))::int as number,
+          unnest(text_column(${column((one) => one.duration_ms)}))::int as duration_ms,
+          unnest(text_column(${column((one) => one.item?.id ?? null)})) as item_id,
           unnest(text_column(${column((one) => (one.item === null ? null : JSON.stringify(one.item.item)))})) as item,
           unnest(text_column(${column((one) => one.item?.next_run_at ?? null)}))::timestamptz as item_next_run_at
       ) t
       where ${found(sql)}
-      returning m.account_id, m.mode, m.id, m.channel_id, t.at, t.event_id, t.event_type, t.event_object, t.provider, t.provider_id, t.attempt_id, t.number, t.duration_ms,
+      returning m.account_id, m.mode, m.id, m.channel_id, t.at, t.event_id, t.event_type, t.event_object,
+        t.provider, t.provider_id, t.attempt_id, t.number, t.duration_ms,
         t.item_id, t.item, t.item_next_run_at${columns}
     ),
     emitted as (${emittedEvents(sql)}),
     reference as (${referencesOfAccepted(sql)}),
     kept as (
       insert into callback_items (id, account_id, mode, channel_id, provider_id, item, next_run_at, created_at)
-      select item_id, account_id, mode, channel_id, provider_id, item::json, item_next_run_at, at from changed where item_id is not null
+      select item_id, account_id, mode, channel_id, provider_id, item::json, item_next_run_at, at
+      from changed
+      where item_id is not null
     ),
     attempt as (
-      insert into message_attempts (account_id, mode, message_id, number, id, provider, outcome, duration_ms, created_at)
-      select account_id, mode, id, number, attempt_id, provider, 'accepted', duration_ms, at from changed
+      insert into message_attempts (
+        account_id, mode, message_id, number, id, provider, outcome, duration_ms, created_at
+      )
+      select account_id, mode, id, number, attempt_id, provider, 'accepted', duration_ms, at
+      from changed
     ),
     ended as (
       delete from dispatch_jobs where message_id = any (array(select id from changed))

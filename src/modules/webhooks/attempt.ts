@@ -1,25 +1,24 @@
-/** How an attempt ended, and when the next one follows (behaviour: webhooks 5). */
+/** The result of an attempt, and the time of the next one (behaviour: webhooks 5). */
 import type { DeliveryError } from '../../api/resources/webhook-delivery.ts'
 import { isoTime, type SteadyClock } from '../../lib/clock.ts'
 import type { PostOutcome } from '../../lib/http-poster.ts'
 import type { Settings } from '../../config/settings.ts'
 
-/** Jitter is added, never taken off: at most a tenth of the delay and five seconds (behaviour: webhooks 5.1). */
+/** Jitter is added: at most a tenth of the delay and five seconds (behaviour: webhooks 5.1). */
 const jitterShare = 0.1
 const jitterMsMax = 5_000
 
 export interface Attempted {
   readonly endpoint_id: string
   readonly id: string
-  /** Made before this attempt. */
+  /** Before this attempt. */
   readonly attempts: number
-  /** False: this one only. */
+  /** False: no further attempts. */
   readonly scheduled: boolean
-  /** By the elapsed time, in milliseconds. */
+  /** By the monotonic clock, in milliseconds. */
   readonly started_at: number
 }
 
-/** How one attempt ended. */
 export interface AttemptResult {
   readonly endpoint_id: string
   readonly id: string
@@ -28,13 +27,13 @@ export interface AttemptResult {
   readonly attempts: number
   readonly response_status: number | null
   readonly duration_ms: number
-  /** `aborted` is not written down: the attempt is made again. */
+  /** `aborted` is not stored: the attempt is repeated. */
   readonly error: DeliveryError | 'aborted' | null
   readonly error_message: string | null
   readonly next_attempt_at: string | null
 }
 
-/** What is written down after an attempt that just ended. The delay of a retry counts from now. */
+/** The delay of a retry counts from now. */
 export function attemptResultOf(
   attempted: Attempted,
   outcome: PostOutcome,

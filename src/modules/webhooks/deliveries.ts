@@ -1,4 +1,4 @@
-/** Deliveries one by one: the record of an endpoint, a test on request, another attempt on request. */
+/** Single deliveries: the list of an endpoint, tests and retries. */
 import * as store from './delivery-repository.ts'
 import type { Tenant } from '../../api/caller.ts'
 import { isId, type Id } from '../../api/ids.ts'
@@ -25,17 +25,17 @@ export interface DeliveryService {
     page: Page,
   ): Promise<WebhookDelivery[]>
   get(sql: Db, tenant: Tenant, endpoint_id: string, id: string): Promise<WebhookDelivery>
-  /** Of whatever endpoint the account has, or had lately. Null where there is none. */
+  /** Of any endpoint, including recently deleted ones. Null where there is none. */
   find(sql: Db, tenant: Tenant, id: string): Promise<WebhookDelivery | null>
-  /** Delivers a `webhook.test` event; resolves after the first attempt, at the latest after 5 seconds. */
+  /** Delivers a `webhook.test` event. Resolves after the first attempt or 5 seconds. */
   test(tenant: Tenant, endpoint_id: string): Promise<WebhookDelivery>
-  /** One attempt now; resolves after it, at the latest after 5 seconds. */
+  /** One attempt now. Resolves after it or 5 seconds. */
   retry(tenant: Tenant, endpoint_id: string, id: string): Promise<WebhookDelivery>
-  /** Those of these events to whatever endpoints the account has, or had lately, newest first. */
+  /** Deliveries of an object's events to any endpoint, including recently deleted ones, newest first. */
   listOfObject(sql: Db, tenant: Tenant, object_id: string): Promise<WebhookDelivery[]>
   /**
-   * One more attempt of up to 5,000 deliveries of an endpoint that ended so, oldest first, made by the worker; resolves to how many those are. `dry_run` retries none.
-   * Refusals: resource_missing, delivery_state_invalid.
+   * One more attempt of up to 5,000 deliveries with this status, oldest first, by the worker. Resolves to how many.
+   * `dry_run` retries none. Problems: resource_missing, delivery_state_invalid.
    */
   retryAll(
     sql: Db,
@@ -45,8 +45,8 @@ export interface DeliveryService {
     dry_run: boolean,
   ): Promise<number>
   /**
-   * How far `retryAll` has come: what has not been attempted yet, and what has failed (again) of all that was there at `created_until`, each as far as 5,000.
-   * Refusal: resource_missing.
+   * Progress of `retryAll`: deliveries not attempted yet, and failed ones that existed at `created_until`, each up to
+   * 5,000. Problem: resource_missing.
    */
   retryProgress(
     sql: Db,
@@ -54,94 +54,105 @@ export interface DeliveryService {
     endpoint_id: string,
     created_until: string,
   ): Promise<{ readonly pending: number; readonly failed: number }>
-  /** Gives up what is under way, uncounted: the worker makes it later. Resolves when nothing is any more. */
+  /** Aborts attempts in progress without counting them; the worker repeats them. */
   stop(): Promise<void>
 }
 
-/** When this process dies over an attempt, the worker makes it after this time. */
+/** If this process dies, the worker makes the attempt after this time. */
 const rescueAfterMs = 60_000
 
-/** What is made again by one request. */
+/** Deliveries of one request. */
 const retriedAtOnce = 5_000
-/** Endpoints that are gone and whose deliveries are looked through, beside all that are there. */
+/** Recently deleted endpoints whose deliveries are searched, too. */
 const deletedEndpointsMax = 200
-/** A message has some ten. */
+/** A message has about ten. */
 const eventsOfObjectMax = 50
 
 export function deliveryService(deps: AttemptDeps): DeliveryService {
-  const { platform } = deps
-  const { clock, pool } = platform
   const requested = new ManualAttempts(deps)
-
   return {
-    async list(sql, tenant, endpoint_id, status, page) {
-      await endpointOf(sql, tenant, endpoint_id)
-      const known = async (id: string) =>
-        isDeliveryId(id) && (await store.findDelivery(sql, tenant, endpoint_id, id)) !== null
-      await requireCursor(page.starting_after, 'No delivery of this endpoint has the id', known)
-      return (await store.listDeliveries(sql, tenant, endpoint_id, status, page)).map(deliveryObject)
-    },
-    async get(sql, tenant, endpoint_id, id) {
-      await endpointOf(sql, tenant, endpoint_id)
-      const row = isDeliveryId(id) ? await store.findDelivery(sql, tenant, endpoint_id, id) : null
-      if (row === null) throw missing('webhook delivery', id)
-      return deliveryObject(row)
-    },
-    async find(sql, tenant, id) {
-      if (!isDeliveryId(id)) return null
-      const endpoints = await endpointsOf(sql, tenant, platform)
-      const [row] = await store.findDeliveries(
-        sql,
-        tenant,
-        endpoints.map((endpoint_id) => ({ endpoint_id, id })),
-      )
-      return row === undefined ? null : deliveryObject(row)
-    },
-    async test(tenant, endpoint_id) {
-      const { endpoint, delivery } = await transact(pool, (tx) => testDelivery(tx, platform, tenant, endpoint_id))
-      if (delivery.status !== 'pending') return deliveryObject(delivery)
-      return await requested.attemptAndAnswer(endpoint, delivery, true)
-    },
-    async retry(tenant, endpoint_id, id) {
-      const next_run_at = isoTime(clock.now() + rescueAfterMs)
-      const { endpoint, delivery } = await transact(pool, (tx) =>
-        deliveryAgain(tx, tenant, endpoint_id, id, next_run_at),
-      )
-      return await requested.attemptAndAnswer(endpoint, delivery, false)
-    },
-    async listOfObject(sql, tenant, object_id) {
-      const events = await store.eventsOf(sql, tenant, object_id, eventsOfObjectMax)
-      const endpoints = await endpointsOf(sql, tenant, platform)
-      const keys = events.flatMap((event_id) =>
-        endpoints.map((endpoint_id) => ({ endpoint_id, id: deliveryId(event_id, endpoint_id) })),
-      )
-      return (await store.findDeliveries(sql, tenant, keys)).map(deliveryObject)
-    },
-    async retryAll(sql, tenant, endpoint_id, status, dry_run) {
-      const count = await transact(sql, async (tx) => {
-        requireActive(await lockedEndpoint(tx, tenant, endpoint_id))
-        if (dry_run) return await store.countEnded(tx, tenant, endpoint_id, status, retriedAtOnce)
-        return await store.retryEnded(tx, tenant, endpoint_id, {
-          status,
-          limit: retriedAtOnce,
-          next_run_at: isoTime(clock.now()),
-        })
-      })
-      if (!dry_run) platform.notify('deliver')
-      return count
-    },
-    async retryProgress(sql, tenant, endpoint_id, created_until) {
-      await endpointOf(sql, tenant, endpoint_id)
-      // in this order: whoever reads that nothing is pending reads all that has failed
-      const pending = await store.countRequested(sql, tenant, endpoint_id, retriedAtOnce)
-      return {
-        pending,
-        failed: await store.countEnded(sql, tenant, endpoint_id, 'failed', retriedAtOnce, created_until),
-      }
-    },
+    ...deliveryReads(deps.platform),
+    ...singleAttempts(deps.platform, requested),
+    ...bulkRetries(deps.platform),
     stop: () => requested.stop(),
   }
 }
+
+const deliveryReads = (platform: Platform): Pick<DeliveryService, 'list' | 'get' | 'find' | 'listOfObject'> => ({
+  async list(sql, tenant, endpoint_id, status, page) {
+    await endpointOf(sql, tenant, endpoint_id)
+    const known = async (id: string) =>
+      isDeliveryId(id) && (await store.findDelivery(sql, tenant, endpoint_id, id)) !== null
+    await requireCursor(page.starting_after, 'No delivery of this endpoint has the id', known)
+    return (await store.listDeliveries(sql, tenant, endpoint_id, status, page)).map(deliveryObject)
+  },
+  async get(sql, tenant, endpoint_id, id) {
+    await endpointOf(sql, tenant, endpoint_id)
+    const row = isDeliveryId(id) ? await store.findDelivery(sql, tenant, endpoint_id, id) : null
+    if (row === null) throw missing('webhook delivery', id)
+    return deliveryObject(row)
+  },
+  async find(sql, tenant, id) {
+    if (!isDeliveryId(id)) return null
+    const endpoints = await endpointsOf(sql, tenant, platform)
+    const [row] = await store.findDeliveries(
+      sql,
+      tenant,
+      endpoints.map((endpoint_id) => ({ endpoint_id, id })),
+    )
+    return row === undefined ? null : deliveryObject(row)
+  },
+  async listOfObject(sql, tenant, object_id) {
+    const events = await store.eventsOf(sql, tenant, object_id, eventsOfObjectMax)
+    const endpoints = await endpointsOf(sql, tenant, platform)
+    const keys = events.flatMap((event_id) =>
+      endpoints.map((endpoint_id) => ({ endpoint_id, id: deliveryId(event_id, endpoint_id) })),
+    )
+    return (await store.findDeliveries(sql, tenant, keys)).map(deliveryObject)
+  },
+})
+
+const singleAttempts = (platform: Platform, requested: ManualAttempts): Pick<DeliveryService, 'test' | 'retry'> => ({
+  async test(tenant, endpoint_id) {
+    const { endpoint, delivery } = await transact(platform.pool, (tx) =>
+      testDelivery(tx, platform, tenant, endpoint_id),
+    )
+    if (delivery.status !== 'pending') return deliveryObject(delivery)
+    return await requested.attemptAndAnswer(endpoint, delivery, true)
+  },
+  async retry(tenant, endpoint_id, id) {
+    const next_run_at = isoTime(platform.clock.now() + rescueAfterMs)
+    const { endpoint, delivery } = await transact(platform.pool, (tx) =>
+      deliveryAgain(tx, tenant, endpoint_id, id, next_run_at),
+    )
+    return await requested.attemptAndAnswer(endpoint, delivery, false)
+  },
+})
+
+const bulkRetries = (platform: Platform): Pick<DeliveryService, 'retryAll' | 'retryProgress'> => ({
+  async retryAll(sql, tenant, endpoint_id, status, dry_run) {
+    const count = await transact(sql, async (tx) => {
+      requireActive(await lockedEndpoint(tx, tenant, endpoint_id))
+      if (dry_run) return await store.countEnded(tx, tenant, endpoint_id, status, retriedAtOnce)
+      return await store.retryEnded(tx, tenant, endpoint_id, {
+        status,
+        limit: retriedAtOnce,
+        next_run_at: isoTime(platform.clock.now()),
+      })
+    })
+    if (!dry_run) platform.notify('deliver')
+    return count
+  },
+  async retryProgress(sql, tenant, endpoint_id, created_until) {
+    await endpointOf(sql, tenant, endpoint_id)
+    // in this order: a caller who reads that nothing is pending sees all failures
+    const pending = await store.countRequested(sql, tenant, endpoint_id, retriedAtOnce)
+    return {
+      pending,
+      failed: await store.countEnded(sql, tenant, endpoint_id, 'failed', retriedAtOnce, created_until),
+    }
+  },
+})
 
 const endpointsOf = (sql: Db, tenant: Tenant, { settings }: Platform): Promise<string[]> =>
   endpointIds(sql, tenant, settings.webhook_endpoint_limit + deletedEndpointsMax)
@@ -152,7 +163,7 @@ async function endpointOf(sql: Db, tenant: Tenant, id: string): Promise<Endpoint
   return row
 }
 
-/** The delivery of a new `webhook.test` event to an endpoint, pending; to a disabled one it has failed already. */
+/** For a disabled endpoint the delivery has failed already. */
 async function testDelivery(tx: Db, { clock, ids }: Platform, tenant: Tenant, endpoint_id: string): Promise<Direct> {
   const at = isoTime(clock.now())
   const endpoint = await lockedEndpoint(tx, tenant, endpoint_id)
@@ -178,7 +189,7 @@ async function testDelivery(tx: Db, { clock, ids }: Platform, tenant: Tenant, en
   return { endpoint, delivery: disabled(delivery) }
 }
 
-/** Takes a delivery that has ended out of the record, for one more attempt. Refusals: resource_missing, delivery_state_invalid. */
+/** Removes an ended delivery for one more attempt. Problems: resource_missing, delivery_state_invalid. */
 async function deliveryAgain(
   tx: Db,
   tenant: Tenant,
@@ -210,7 +221,7 @@ function requireActive({ status }: EndpointRow): void {
     )
 }
 
-/** A delivery that the process which was asked attempts at once. */
+/** A delivery that this process attempts at once. */
 interface Direct {
   readonly endpoint: EndpointRow
   readonly delivery: DeliveryRow
@@ -221,7 +232,7 @@ const isDeliveryId = (id: string): id is Id<'whd'> => isId('whd', id)
 
 const tenantOf = ({ account_id, mode }: Tenant): Tenant => ({ account_id, mode })
 
-/** The endpoint, locked: a PATCH that disables it waits, or has already been made. */
+/** Locked: a PATCH that disables the endpoint waits, or is committed. */
 async function lockedEndpoint(sql: Db, tenant: Tenant, id: string): Promise<EndpointRow> {
   const row = isId('we', id) ? await lockEndpoint(sql, tenant, id) : null
   if (row === null) throw missing('webhook endpoint', id)

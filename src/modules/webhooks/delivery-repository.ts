@@ -1,4 +1,4 @@
-/** SQL of single deliveries: looking them up, attempting one at once, dropping what an endpoint no longer gets. */
+/** SQL of single deliveries: look-ups, attempts on request, and the end of disabled endpoints' deliveries. */
 import type { Tenant } from '../../api/caller.ts'
 import type { EventRow } from '../../platform/events/outbox.ts'
 import type { DeliveryStatus } from '../../api/resources/webhook-delivery.ts'
@@ -12,14 +12,14 @@ const unended = (sql: Db, next_attempt_at: Fragment) =>
   sql`account_id, mode, endpoint_id, id, event_id, event_type, 'pending' as status, attempts, response_status, duration_ms, error, error_message, ${next_attempt_at} as next_attempt_at, created_at`
 export const pending = (sql: Db) => unended(sql, sql`next_run_at`)
 /**
- * Those that wait for their time. One that somebody asked for is attempted at once, and its time is when the worker takes it over should the process die over it: that is no attempt.
- * Such are the first attempt of a test and whatever is retried by hand; nothing else waits without an attempt or a schedule.
+ * Waiting deliveries, without attempts on request that are in progress. Those have neither an attempt nor a schedule;
+ * their time is when the worker rescues them.
  */
 export const waiting = (sql: Db) => unended(sql, sql`case when scheduled and attempts > 0 then next_run_at end`)
 export const ended = (sql: Db) =>
   sql`account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, null::timestamptz as next_attempt_at, created_at`
 
-/** Up to `limit + 1` deliveries of an endpoint, newest first, from wherever they are. */
+/** Up to `limit + 1` deliveries of an endpoint, newest first. */
 export async function listDeliveries(
   sql: Db,
   tenant: Tenant,
@@ -58,14 +58,21 @@ export async function findDelivery(
 
 export async function findEvent(sql: Db, { account_id, mode }: Tenant, id: string): Promise<EventRow | null> {
   const [row] = await sql<EventRow[]>`
-    select id, mode, type, created_at, object::text as object from events where account_id = ${account_id} and mode = ${mode} and id = ${id}`
+    select id, mode, type, created_at, object::text as object
+    from events
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and id = ${id}`
   return row ?? null
 }
 
-/** A delivery that this process attempts at once: due for the worker only if the process dies over it. */
+/** A delivery that this process attempts at once; due for the worker only if the process dies. */
 export async function insertDirect(sql: Db, row: DeliveryRow, scheduled: boolean, next_run_at: string): Promise<void> {
   await sql`
-    insert into webhook_retries (account_id, mode, endpoint_id, id, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, next_run_at, created_at)
+    insert into webhook_retries (
+      account_id, mode, endpoint_id, id, event_id, event_type, attempts, response_status, duration_ms, error,
+      error_message, scheduled, next_run_at, created_at
+    )
     values (${row.account_id}, ${row.mode}, ${row.endpoint_id}, ${row.id}, ${row.event_id}, ${row.event_type}, ${row.attempts}, ${row.response_status}, ${row.duration_ms},
       ${row.error}, ${row.error_message}, ${scheduled}, ${next_run_at}, ${row.created_at})`
 }
@@ -73,14 +80,19 @@ export async function insertDirect(sql: Db, row: DeliveryRow, scheduled: boolean
 /** A delivery that ended without an attempt. */
 export async function insertEnded(sql: Db, row: DeliveryRow): Promise<void> {
   await sql`
-    insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, created_at)
+    insert into webhook_deliveries (
+      account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms,
+      error, error_message, created_at
+    )
     values (${row.account_id}, ${row.mode}, ${row.endpoint_id}, ${row.id}, ${row.event_id}, ${row.event_type}, ${row.status}, ${row.attempts}, ${row.response_status},
       ${row.duration_ms}, ${row.error}, ${row.error_message}, ${row.created_at})`
   if (row.status === 'failed')
-    await sql`insert into webhook_failures (account_id, mode, endpoint_id, id) values (${row.account_id}, ${row.mode}, ${row.endpoint_id}, ${row.id})`
+    await sql`
+      insert into webhook_failures (account_id, mode, endpoint_id, id)
+      values (${row.account_id}, ${row.mode}, ${row.endpoint_id}, ${row.id})`
 }
 
-/** Takes an ended delivery out of the record, for another attempt. Null when someone else did. */
+/** Removes an ended delivery for another attempt. Null when someone else did. */
 export async function takeEnded(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -88,28 +100,48 @@ export async function takeEnded(
   id: string,
 ): Promise<DeliveryRow | null> {
   const [row] = await sql<DeliveryRow[]>`
-    delete from webhook_deliveries where account_id = ${account_id} and mode = ${mode} and endpoint_id = ${endpoint_id} and id = ${id} returning ${ended(sql)}`
+    delete from webhook_deliveries
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and endpoint_id = ${endpoint_id}
+      and id = ${id}
+    returning ${ended(sql)}`
   if (row?.status === 'failed')
-    await sql`delete from webhook_failures where account_id = ${account_id} and mode = ${mode} and endpoint_id = ${endpoint_id} and id = ${id}`
+    await sql`
+      delete from webhook_failures
+      where account_id = ${account_id}
+        and mode = ${mode}
+        and endpoint_id = ${endpoint_id}
+        and id = ${id}`
   return row ?? null
 }
 
-/** Writes the outcome of a direct attempt, and counts it: a failure up to the circuit only, for which it did not wait. False when the worker had taken the delivery over. */
+/**
+ * Records the outcome of an attempt on request and counts it, a failure only up to the breaker's threshold. False
+ * when the worker had rescued the delivery.
+ */
 export async function recordDirect(sql: Db, done: AttemptResult): Promise<boolean> {
   const [gone] = await sql<DeliveryRow[]>`
-    delete from webhook_retries where endpoint_id = ${done.endpoint_id} and id = ${done.id} returning ${pending(sql)}`
+    delete from webhook_retries
+    where endpoint_id = ${done.endpoint_id}
+      and id = ${done.id}
+    returning ${pending(sql)}`
   if (gone === undefined) return false
   const row = { ...gone, ...done, status: done.status ?? ('pending' as const) }
   if (done.status === null) await insertDirect(sql, row, true, done.next_attempt_at!)
   else await insertEnded(sql, row)
   const ok = done.status === 'delivered'
-  await sql`update webhook_leases set failures = case when ${ok} then 0 else greatest(failures, least(failures + 1, ${breakerThreshold}::int)) end where endpoint_id = ${done.endpoint_id} and (failures > 0 or not ${ok})`
+  await sql`
+    update webhook_leases
+    set failures = case when ${ok} then 0 else greatest(failures, least(failures + 1, ${breakerThreshold}::int)) end
+    where endpoint_id = ${done.endpoint_id}
+      and (failures > 0 or not ${ok})`
   return true
 }
 
 /**
- * Ends what still waits for an endpoint as failed, `endpoint_disabled`: up to `limit` rows of each queue. `unless_active`: nothing where it is active by now, for then what
- * waits has come since; that has to be the same statement's to say.
+ * Ends waiting deliveries of an endpoint as failed, `endpoint_disabled`: up to `limit` rows of each queue.
+ * `unless_active`: does nothing where the endpoint is active in the same statement.
  */
 export async function dropPending(sql: Db, endpoint_id: string, limit: number, unless_active = false): Promise<number> {
   const guard = unless_active
@@ -119,13 +151,26 @@ export async function dropPending(sql: Db, endpoint_id: string, limit: number, u
   for (const queue of ['webhook_retries', 'webhook_queue']) {
     const rows = await sql<{ id: string }[]>`
       with gone as (
-        delete from ${sql(queue)} where endpoint_id = ${endpoint_id} and id = any(array(select id from ${sql(queue)} q where endpoint_id = ${endpoint_id} ${guard} order by id limit ${limit} for update))
+        delete from ${sql(queue)}
+        where endpoint_id = ${endpoint_id}
+          and id = any(
+            array(
+              select id from ${sql(queue)} q where endpoint_id = ${endpoint_id} ${guard} order by id limit ${limit} for update
+            )
+          )
         returning *
       ), failed as (
-        insert into webhook_failures (account_id, mode, endpoint_id, id) select account_id, mode, endpoint_id, id from gone on conflict do nothing
+        insert into webhook_failures (account_id, mode, endpoint_id, id)
+        select account_id, mode, endpoint_id, id
+        from gone
+        on conflict do nothing
       )
-      insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, created_at)
-      select account_id, mode, endpoint_id, id, event_id, event_type, 'failed', attempts, response_status, duration_ms, 'endpoint_disabled',
+      insert into webhook_deliveries (
+        account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms,
+        error, error_message, created_at
+      )
+      select account_id, mode, endpoint_id, id, event_id, event_type, 'failed', attempts, response_status,
+        duration_ms, 'endpoint_disabled',
         'The endpoint was disabled or deleted before this event could be delivered.', created_at
       from gone on conflict do nothing returning id`
     dropped += rows.length
@@ -133,32 +178,47 @@ export async function dropPending(sql: Db, endpoint_id: string, limit: number, u
   return dropped
 }
 
-/** Ends deliveries whose event is no longer kept: there is nothing to send. */
+/** Ends deliveries whose event is deleted. */
 export async function endWithoutEvent(sql: Db, rows: readonly { endpoint_id: string; id: string }[]): Promise<void> {
   await sql`
     with gone as (
-      delete from webhook_queue q using json_to_recordset(${jsonRows(rows.map(({ endpoint_id, id }) => ({ endpoint_id, id })))}::text::json) as r (endpoint_id text, id text)
+      delete from webhook_queue q
+      using json_to_recordset(
+        ${jsonRows(rows.map(({ endpoint_id, id }) => ({ endpoint_id, id })))}::text::json
+      ) as r (endpoint_id text, id text)
       where q.endpoint_id = r.endpoint_id and q.id = r.id returning q.*
     ), failed as (
-      insert into webhook_failures (account_id, mode, endpoint_id, id) select account_id, mode, endpoint_id, id from gone on conflict do nothing
+      insert into webhook_failures (account_id, mode, endpoint_id, id)
+      select account_id, mode, endpoint_id, id
+      from gone
+      on conflict do nothing
     )
-    insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, created_at)
-    select account_id, mode, endpoint_id, id, event_id, event_type, 'failed', attempts, response_status, duration_ms, 'event_expired', 'The event is no longer kept, so it could not be sent.', created_at
+    insert into webhook_deliveries (
+      account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms,
+      error, error_message, created_at
+    )
+    select account_id, mode, endpoint_id, id, event_id, event_type, 'failed', attempts, response_status,
+      duration_ms, 'event_expired', 'The event is no longer kept, so it could not be sent.', created_at
     from gone on conflict do nothing`
 }
 
-/** Forgets failures whose deliveries are gone with their partition, in slices. */
+/** Deletes failures whose deliveries were dropped with their partition, in slices. */
 export async function expireDeliveries(sql: Db, floor: string, limit: number): Promise<number> {
   const ended = await sql`
     delete from webhook_deliveries where (account_id, mode, endpoint_id, id) in (
-      select account_id, mode, endpoint_id, id from webhook_deliveries where id < ${floor} limit ${limit})`
+      select account_id, mode, endpoint_id, id
+      from webhook_deliveries
+      where id < ${floor}
+      limit ${limit})`
   const failures = await sql`
     delete from webhook_failures where (account_id, mode, endpoint_id, id) in (
-      select account_id, mode, endpoint_id, id from webhook_failures where id < ${floor} limit ${limit})`
+      select account_id, mode, endpoint_id, id
+      from webhook_failures
+      where id < ${floor}
+      limit ${limit})`
   return Math.max(ended.count, failures.count)
 }
 
-/** The newest events of an object. */
 export async function eventsOf(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -166,11 +226,17 @@ export async function eventsOf(
   limit: number,
 ): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
-    select id from events where account_id = ${account_id} and mode = ${mode} and object_id = ${object_id} order by position desc, id desc limit ${limit}`
+    select id
+    from events
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and object_id = ${object_id}
+    order by position desc, id desc
+    limit ${limit}`
   return rows.map(({ id }) => id)
 }
 
-/** By endpoint and id, from wherever they are, newest first. */
+/** Newest first. */
 export async function findDeliveries(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -180,15 +246,32 @@ export async function findDeliveries(
   const wanted = sql`(select endpoint_id, id from json_to_recordset(${jsonRows(keys)}::text::json) as k (endpoint_id text, id text)) wanted`
   return await sql<DeliveryRow[]>`
     select * from (
-      select ${ended(sql)} from ${wanted} join webhook_deliveries using (endpoint_id, id) where account_id = ${account_id} and mode = ${mode}
-      union all select ${pending(sql)} from ${wanted} join webhook_queue using (endpoint_id, id) where account_id = ${account_id} and mode = ${mode}
-      union all select ${waiting(sql)} from ${wanted} join webhook_retries using (endpoint_id, id) where account_id = ${account_id} and mode = ${mode}
+      select ${ended(sql)}
+      from ${wanted}
+      join webhook_deliveries
+      using (endpoint_id, id)
+      where account_id = ${account_id}
+        and mode = ${mode}
+      union all
+      select ${pending(sql)}
+      from ${wanted}
+      join webhook_queue
+      using (endpoint_id, id)
+      where account_id = ${account_id}
+        and mode = ${mode}
+      union all
+      select ${waiting(sql)}
+      from ${wanted}
+      join webhook_retries
+      using (endpoint_id, id)
+      where account_id = ${account_id}
+        and mode = ${mode}
     ) every order by id desc, endpoint_id desc`
 }
 
 type Ended = 'delivered' | 'failed'
 
-/** Ids of deliveries that ended so and whose event is still kept, oldest first. */
+/** Ids of deliveries with this status whose event is stored, oldest first. */
 const chosen = (
   sql: Db,
   { account_id, mode }: Tenant,
@@ -197,13 +280,17 @@ const chosen = (
   limit: number,
   created_until?: string,
 ) => sql`
-  select id from ${status === 'failed' ? sql`webhook_failures join webhook_deliveries using (account_id, mode, endpoint_id, id)` : sql`webhook_deliveries`}
-  where account_id = ${account_id} and mode = ${mode} and endpoint_id = ${endpoint_id} and status = ${status}
+  select id
+  from ${status === 'failed' ? sql`webhook_failures join webhook_deliveries using (account_id, mode, endpoint_id, id)` : sql`webhook_deliveries`}
+  where account_id = ${account_id}
+    and mode = ${mode}
+    and endpoint_id = ${endpoint_id}
+    and status = ${status}
     and exists (select from events e where e.account_id = ${account_id} and e.mode = ${mode} and e.id = event_id)
     ${created_until === undefined ? sql`` : sql`and created_at <= ${created_until}::timestamptz`}
   order by id limit ${limit}`
 
-/** How many `retryEnded` would take, as far as `limit`; with `created_until` of those that were there at that time. */
+/** What `retryEnded` would retry, up to `limit`; with `created_until` only those that existed then. */
 export async function countEnded(
   sql: Db,
   tenant: Tenant,
@@ -216,7 +303,7 @@ export async function countEnded(
   return rows.length
 }
 
-/** How many that somebody asked for once more have not been attempted yet, as far as `limit`: those that wait for their time, and those that the worker has brought to the queue. */
+/** Requested retries that were not attempted yet, up to `limit`. */
 export async function countRequested(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -229,7 +316,7 @@ export async function countRequested(
   return rows.length
 }
 
-/** Takes ended deliveries out of the record for one more attempt, without a schedule; resolves to how many those are. */
+/** Removes ended deliveries for one more attempt, without a schedule. Resolves to how many. */
 export async function retryEnded(
   sql: Db,
   tenant: Tenant,
@@ -240,13 +327,25 @@ export async function retryEnded(
   const { count } = await sql`
     with gone as (
       delete from webhook_deliveries
-      where account_id = ${account_id} and mode = ${mode} and endpoint_id = ${endpoint_id} and id = any (array(${chosen(sql, tenant, endpoint_id, status, limit)}))
+      where account_id = ${account_id}
+        and mode = ${mode}
+        and endpoint_id = ${endpoint_id}
+        and id = any (array(${chosen(sql, tenant, endpoint_id, status, limit)}))
       returning *
     ), forgotten as (
-      delete from webhook_failures f using gone g where f.account_id = g.account_id and f.mode = g.mode and f.endpoint_id = g.endpoint_id and f.id = g.id
+      delete from webhook_failures f
+      using gone g
+      where f.account_id = g.account_id
+        and f.mode = g.mode
+        and f.endpoint_id = g.endpoint_id
+        and f.id = g.id
     )
-    insert into webhook_retries (account_id, mode, endpoint_id, id, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, next_run_at, created_at)
-    select account_id, mode, endpoint_id, id, event_id, event_type, attempts, response_status, duration_ms, error, error_message, false, ${next_run_at}::timestamptz, created_at
+    insert into webhook_retries (
+      account_id, mode, endpoint_id, id, event_id, event_type, attempts, response_status, duration_ms, error,
+      error_message, scheduled, next_run_at, created_at
+    )
+    select account_id, mode, endpoint_id, id, event_id, event_type, attempts, response_status, duration_ms,
+      error, error_message, false, ${next_run_at}::timestamptz, created_at
     from gone`
   return count
 }

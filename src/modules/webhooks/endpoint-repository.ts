@@ -8,39 +8,58 @@ import type { EndpointRow } from './endpoint.ts'
 const columns = (sql: Db) =>
   sql`account_id, mode, id, url, description, events, status, filters, metadata, source, created_by, secret, previous_secret, previous_secret_until, verification_token, version, created_at`
 
-/** Holds other creations in this tenant off until the transaction ends, so that the cap is exact. */
+/** Blocks other creations of this tenant until the transaction ends, so that the limit is exact. */
 export async function lockEndpoints(sql: Db, { account_id, mode }: Tenant): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`webhook_endpoints ${account_id} ${mode}`}, 0))`
 }
 
 export async function countEndpoints(sql: Db, { account_id, mode }: Tenant): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from webhook_endpoints where account_id = ${account_id} and mode = ${mode} and deleted_at is null`
+    select count(*)::int as count
+    from webhook_endpoints
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and deleted_at is null`
   return row!.count
 }
 
 export async function insertEndpoint(sql: Db, row: Omit<EndpointRow, 'version'>): Promise<void> {
   await sql`
-    insert into webhook_endpoints (account_id, mode, id, url, description, events, status, filters, metadata, source, created_by, secret, verification_token, created_at)
+    insert into webhook_endpoints (
+      account_id, mode, id, url, description, events, status, filters, metadata, source, created_by, secret,
+      verification_token, created_at
+    )
     values (${row.account_id}, ${row.mode}, ${row.id}, ${row.url}, ${row.description}, ${row.events}::text[], ${row.status}, ${JSON.stringify(row.filters)}::text::json,
-      ${JSON.stringify(row.metadata)}::text::json, ${row.source}, ${JSON.stringify(row.created_by)}::text::json, ${row.secret}, ${row.verification_token}, ${row.created_at})`
+      ${JSON.stringify(row.metadata)}::text::json, ${row.source}, ${JSON.stringify(row.created_by)}::text::json,
+      ${row.secret}, ${row.verification_token}, ${row.created_at})`
   await sql`insert into webhook_leases (endpoint_id) values (${row.id})`
 }
 
 export async function findEndpoint(sql: Db, { account_id, mode }: Tenant, id: string): Promise<EndpointRow | null> {
   const [row] = await sql<EndpointRow[]>`
-    select ${columns(sql)} from webhook_endpoints where account_id = ${account_id} and mode = ${mode} and id = ${id} and deleted_at is null`
+    select ${columns(sql)}
+    from webhook_endpoints
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and id = ${id}
+      and deleted_at is null`
   return row ?? null
 }
 
-/** As `findEndpoint`, with the row locked until the transaction ends. */
+/** Locks the row until the transaction ends. */
 export async function lockEndpoint(sql: Db, { account_id, mode }: Tenant, id: string): Promise<EndpointRow | null> {
   const [row] = await sql<EndpointRow[]>`
-    select ${columns(sql)} from webhook_endpoints where account_id = ${account_id} and mode = ${mode} and id = ${id} and deleted_at is null for update`
+    select ${columns(sql)}
+    from webhook_endpoints
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and id = ${id}
+      and deleted_at is null
+    for update`
   return row ?? null
 }
 
-/** True for the id of any endpoint that this tenant has or had: a cursor stays good after a delete. */
+/** True for current and deleted endpoints of this tenant: a cursor remains valid after a deletion. */
 export async function endpointExisted(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   const rows =
     await sql`select 1 from webhook_endpoints where account_id = ${account_id} and mode = ${mode} and id = ${id}`
@@ -51,34 +70,46 @@ export async function endpointExisted(sql: Db, { account_id, mode }: Tenant, id:
 export async function listEndpoints(sql: Db, { account_id, mode }: Tenant, page: Page): Promise<EndpointRow[]> {
   return await sql<EndpointRow[]>`
     select ${columns(sql)} from webhook_endpoints
-    where account_id = ${account_id} and mode = ${mode} and deleted_at is null ${page.starting_after === undefined ? sql`` : sql`and id < ${page.starting_after}`}
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and deleted_at is null ${page.starting_after === undefined ? sql`` : sql`and id < ${page.starting_after}`}
     order by id desc limit ${page.limit + 1}`
 }
 
-/** Writes every field that can change. The version tells of those that decide what is sent, where to and signed by what: whoever goes by them looks again. */
+/**
+ * Writes every field that can change. The version changes with the fields that affect deliveries, so that workers
+ * read the endpoint again.
+ */
 export async function updateEndpoint(sql: Db, row: EndpointRow): Promise<void> {
   await sql`
-    update webhook_endpoints set url = ${row.url}, description = ${row.description}, events = ${row.events}::text[], status = ${row.status},
-      filters = ${JSON.stringify(row.filters)}::text::json, metadata = ${JSON.stringify(row.metadata)}::text::json, secret = ${row.secret},
-      previous_secret = ${row.previous_secret}, previous_secret_until = ${row.previous_secret_until}, verification_token = ${row.verification_token},
+    update webhook_endpoints
+    set url = ${row.url}, description = ${row.description}, events = ${row.events}::text[], status = ${row.status},
+      filters = ${JSON.stringify(row.filters)}::text::json,
+      metadata = ${JSON.stringify(row.metadata)}::text::json, secret = ${row.secret},
+      previous_secret = ${row.previous_secret}, previous_secret_until = ${row.previous_secret_until},
+      verification_token = ${row.verification_token},
       version = version + (
-        (url, events, status, filters::text, secret, previous_secret, previous_secret_until, verification_token) is distinct from
+        (
+          url, events, status, filters::text, secret, previous_secret, previous_secret_until, verification_token
+        ) is distinct from
         (${row.url}::text, ${row.events}::text[], ${row.status}::text, ${JSON.stringify(row.filters)}::text, ${row.secret}::text, ${row.previous_secret}::text,
           ${row.previous_secret_until}::timestamptz, ${row.verification_token}::text))::int
     where account_id = ${row.account_id} and mode = ${row.mode} and id = ${row.id}`
 }
 
-/** Marks it deleted and forgets its secrets. */
+/** Marks it as deleted and removes its secrets. */
 export async function deleteEndpoint(sql: Db, { account_id, mode }: Tenant, id: string, at: string): Promise<void> {
   await sql`
-    update webhook_endpoints set deleted_at = ${at}, status = 'disabled', secret = '', previous_secret = null, verification_token = null, version = version + 1
+    update webhook_endpoints
+    set deleted_at = ${at}, status = 'disabled', secret = '', previous_secret = null, verification_token = null,
+      version = version + 1
     where account_id = ${account_id} and mode = ${mode} and id = ${id}`
   await sql`delete from webhook_leases where endpoint_id = ${id}`
 }
 
 /**
- * Subscribes an active endpoint as its row says. `fresh`: what was committed before this statement is not for it; otherwise
- * the moment from which it receives stays.
+ * Subscribes an active endpoint. `fresh`: it receives events committed after this statement; otherwise the start
+ * stays.
  */
 export async function writeSubscriptions(sql: Db, row: EndpointRow, fresh: boolean): Promise<void> {
   const filters = setFilters(row.filters)
@@ -90,17 +121,27 @@ export async function writeSubscriptions(sql: Db, row: EndpointRow, fresh: boole
     where account_id = ${row.account_id} and mode = ${row.mode} and endpoint_id = ${row.id} limit 1`
   await removeSubscriptions(sql, row, row.id)
   await sql`
-    insert into webhook_subscriptions (account_id, mode, event_type, endpoint_id, filters, since_snapshot, since_position)
-    select ${row.account_id}, ${row.mode}, event_type, ${row.id}, ${filters}::text::jsonb, coalesce(${since[0]?.since_snapshot ?? null}::text::pg_snapshot, snapshot),
-      coalesce(${since[0]?.since_position ?? null}::text::bigint, (feed_position() >> 48 << 48) + pg_snapshot_xmax(snapshot)::text::bigint)
+    insert into webhook_subscriptions (
+      account_id, mode, event_type, endpoint_id, filters, since_snapshot, since_position
+    )
+    select ${row.account_id}, ${row.mode}, event_type, ${row.id}, ${filters}::text::jsonb,
+      coalesce(${since[0]?.since_snapshot ?? null}::text::pg_snapshot, snapshot),
+      coalesce(
+        ${since[0]?.since_position ?? null}::text::bigint,
+        (feed_position() >> 48 << 48) + pg_snapshot_xmax(snapshot)::text::bigint
+      )
     from unnest(${row.events}::text[]) event_type, (select pg_current_snapshot() as snapshot) now`
 }
 
 export async function removeSubscriptions(sql: Db, { account_id, mode }: Tenant, endpoint_id: string): Promise<void> {
-  await sql`delete from webhook_subscriptions where account_id = ${account_id} and mode = ${mode} and endpoint_id = ${endpoint_id}`
+  await sql`
+    delete from webhook_subscriptions
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and endpoint_id = ${endpoint_id}`
 }
 
-/** The keys that restrict something, or null. */
+/** Filters that restrict something, or null. */
 function setFilters(filters: EndpointFilters): string | null {
   const set = Object.entries(filters).filter(([, values]) => values.length > 0)
   return set.length === 0 ? null : JSON.stringify(Object.fromEntries(set))
@@ -108,22 +149,37 @@ function setFilters(filters: EndpointFilters): string | null {
 
 type SealedEndpoint = Readonly<Pick<EndpointRow, 'id' | 'secret' | 'previous_secret' | 'verification_token'>>
 
-/** Endpoints of which a secret may be under a previous key, by slices of the primary key. */
+/** Endpoints whose secrets may be encrypted with a previous key, in slices of the primary key. */
 export async function listSealed(sql: Db, after: string, limit: number): Promise<SealedEndpoint[]> {
   return await sql<SealedEndpoint[]>`
-    select id, secret, previous_secret, verification_token from webhook_endpoints where id > ${after} and deleted_at is null order by id limit ${limit}`
+    select id, secret, previous_secret, verification_token
+    from webhook_endpoints
+    where id > ${after}
+      and deleted_at is null
+    order by id
+    limit ${limit}`
 }
 
-/** Writes the secrets sealed anew, unless the endpoint has changed meanwhile. */
+/** Skips endpoints that have changed meanwhile. */
 export async function reseal(sql: Db, old: SealedEndpoint, row: SealedEndpoint): Promise<void> {
   await sql`
-    update webhook_endpoints set secret = ${row.secret}, previous_secret = ${row.previous_secret}, verification_token = ${row.verification_token}, version = version + 1
+    update webhook_endpoints
+    set secret = ${row.secret}, previous_secret = ${row.previous_secret},
+      verification_token = ${row.verification_token}, version = version + 1
     where id = ${row.id} and secret = ${old.secret}`
 }
 
-/** Of an account, up to `limit`: those that are there, then the newest of those that were deleted, whose deliveries stay on record. */
+/**
+ * Up to `limit` endpoints of an account: current ones, then the newest deleted ones, whose deliveries are still
+ * stored.
+ */
 export async function endpointIds(sql: Db, { account_id, mode }: Tenant, limit: number): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
-    select id from webhook_endpoints where account_id = ${account_id} and mode = ${mode} order by deleted_at is null desc, id desc limit ${limit}`
+    select id
+    from webhook_endpoints
+    where account_id = ${account_id}
+      and mode = ${mode}
+    order by deleted_at is null desc, id desc
+    limit ${limit}`
   return rows.map(({ id }) => id)
 }

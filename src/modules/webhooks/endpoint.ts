@@ -25,7 +25,7 @@ export interface EndpointRow extends Tenant {
   readonly metadata: Record<string, unknown>
   readonly source: string | null
   readonly created_by: { readonly type: string; readonly id: string }
-  /** Encrypted, as the next two. */
+  /** Encrypted, like the next two. */
   readonly secret: string
   readonly previous_secret: string | null
   readonly previous_secret_until: string | null
@@ -116,10 +116,10 @@ export const RollSecret = Type.Object({
   ),
 })
 
-/** How long a creation waits for the name servers; a name that does not resolve by then is accepted. */
+/** How long a creation waits for DNS; a name that does not resolve by then is accepted. */
 const lookupMs = 3_000
 
-/** What a schema cannot say about an endpoint, its url aside. */
+/** Checks beyond the schema, except for the url. */
 export function endpointFailures({ events, metadata, source }: EndpointChange & { source?: string | null }): Detail[] {
   const found: Detail[] = []
   const refuse = (param: string, code: Detail['code'], message: string) => void found.push({ param, code, message })
@@ -132,7 +132,7 @@ export function endpointFailures({ events, metadata, source }: EndpointChange & 
   return found
 }
 
-/** Checks beyond the schema. The url comes last: other fields are validated first (behaviour: webhooks 3.2). */
+/** The url is checked last (behaviour: webhooks 3.2). */
 export async function checkEndpoint(
   input: EndpointChange & { source?: string | null },
   rule: {
@@ -174,7 +174,7 @@ const notPublic = (sentence: string) =>
     { param: 'url' },
   )
 
-/** A name that does not resolve now is accepted: every attempt checks the address that it connects to. */
+/** A name that does not resolve is accepted: every attempt checks the address that it connects to. */
 async function leadsToPrivate(
   hostname: string,
   { resolve, sleep }: Parameters<typeof checkEndpoint>[1],

@@ -1,4 +1,4 @@
-/** What webhook endpoints mean: who receives events, from when on, and under which secret. */
+/** Operations on webhook endpoints: their events, from when on they receive them, and their secrets. */
 import { randomBytes } from 'node:crypto'
 import * as store from './endpoint-repository.ts'
 import { actorOf, type Caller, type Tenant } from '../../api/caller.ts'
@@ -19,10 +19,9 @@ import {
   type EndpointRow,
 } from './endpoint.ts'
 
-/** Rows dropped together with the change that drops them; what is left goes when its time comes. */
+/** Deliveries dropped in the transaction of the change; the worker drops the rest. */
 const droppedAtOnce = 5_000
 
-/** Which addresses may be called. */
 export type AddressRule = Parameters<typeof checkEndpoint>[1]
 
 export class EndpointService {
@@ -35,12 +34,15 @@ export class EndpointService {
     this.#rule = rule
   }
 
-  /** Emits every endpoint that this process changes or deletes, once that is done. */
+  /** Called after this process changed or deleted an endpoint. */
   onChange(listener: (endpoint_id: string) => void): void {
     this.#listeners.push(listener)
   }
 
-  /** `keep` keeps what is to be answered, in the transaction that creates. Refusals: parameter_invalid, webhook_url_not_public, webhook_endpoint_limit_reached. */
+  /**
+   * `keep` stores the answer in the same transaction. Problems: parameter_invalid, webhook_url_not_public,
+   * webhook_endpoint_limit_reached.
+   */
   async create(
     sql: Db,
     caller: Caller,
@@ -109,7 +111,7 @@ export class EndpointService {
     this.#changed(id)
   }
 
-  /** The previous secret signs as well for so many seconds. */
+  /** The previous secret signs as well for this many seconds. */
   async rollSecret(
     sql: Db,
     tenant: Tenant,
@@ -134,7 +136,10 @@ export class EndpointService {
     return rolled
   }
 
-  /** Disables an endpoint that failed too often in a row, and publishes a domain event. Nothing happens when that is no longer true. */
+  /**
+   * Disables an endpoint that failed too often in a row, and publishes a domain event. Does nothing when that is no
+   * longer true.
+   */
   async disableFailing(tenant: { account_id: string; mode: string }, id: string): Promise<void> {
     const { pool, settings, log, domain_events } = this.#platform
     const disabled = await transact(pool, async (tx) => {
@@ -169,7 +174,7 @@ async function lock(sql: Db, tenant: Tenant, id: string): Promise<EndpointRow> {
   return row
 }
 
-/** Drops what waits for a disabled endpoint, slice by slice: the event feed stands still behind every transaction. */
+/** Drops what waits for a disabled endpoint, slice by slice, because every transaction delays the event feed. */
 async function emptyDisabled(sql: Db, tenant: Tenant, id: string): Promise<void> {
   const slice = async (tx: Db) =>
     (await lock(tx, tenant, id)).status === 'disabled' ? await dropPending(tx, id, droppedAtOnce) : 0
@@ -196,13 +201,13 @@ const newRow = (platform: Platform, caller: Caller, input: EndpointCreation, sec
   created_at: isoTime(platform.clock.now()),
 })
 
-/** 32 random bytes; the whole text is the HMAC key, so that Stripe's public verifier takes our header unchanged. */
+/** 32 random bytes; the whole text is the HMAC key, so that Stripe's public verifier accepts our header. */
 const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 
 const sealed = (platform: Platform, token: string | null): string | null =>
   token === null ? null : platform.secrets.seal(token)
 
-/** The row after a PATCH: `events`, `filters` and `metadata` are replaced whole, null clears what can be cleared. */
+/** `events`, `filters` and `metadata` are replaced as a whole; null clears a field. */
 function rowAfter(platform: Platform, row: EndpointRow, change: EndpointChange): EndpointRow {
   return {
     ...row,

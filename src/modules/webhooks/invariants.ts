@@ -1,10 +1,10 @@
-/** The truths of webhooks that `posthorn doctor` proves inside one snapshot. */
+/** Invariants of webhooks for `posthorn doctor`, in one snapshot. */
 import { idFloor } from '../../lib/ids.ts'
 import { invariant, type Invariant, type Platform } from '../../platform/platform.ts'
 import { feedBlockers } from '../../platform/events/feed-horizon.ts'
 import type { Db } from '../../platform/database/sql.ts'
 
-/** Events are looked through so far back: each is a look into what is on record. */
+/** Only newer events are checked, because each is a look-up. */
 const lookedBackMs = 3600_000
 
 export const webhookInvariants = ({ clock }: Pick<Platform, 'clock'>): readonly Invariant[] => [
@@ -69,7 +69,8 @@ async function unlistedFailures(sql: Db): Promise<{ id: string; endpoint_id: str
 }
 
 /**
- * A cursor above a transaction of this database that runs and may write events, or above all there have been. Who has ended since the snapshot was taken proves nothing: whose it was cannot be told any more.
+ * A cursor above a running transaction of this database that may write events, or above all transactions so far.
+ * Ended transactions prove nothing: their database is unknown.
  */
 async function cursorAhead(sql: Db): Promise<{ position: string; horizon: string }[]> {
   return await sql<{ position: string; horizon: string }[]>`
@@ -93,8 +94,9 @@ async function cursorAhead(sql: Db): Promise<{ position: string; horizon: string
 }
 
 /**
- * Events from `id_floor` on that the fan-out has passed, without a delivery for who subscribes to them. Of endpoints that have never changed and filter nothing: what the others
- * subscribed to then is not known any more. A delivery's id follows from its event's and its endpoint's (`deliveryId`).
+ * Events since `id_floor` that the fan-out has passed without a delivery for a subscriber. Only endpoints that never
+ * changed and have no filters are checked: earlier subscriptions of others are unknown. A delivery's id is derived
+ * from event and endpoint (`deliveryId`).
  */
 async function missedEvents(sql: Db, id_floor: string): Promise<{ id: string; type: string; endpoint_id: string }[]> {
   return await sql<{ id: string; type: string; endpoint_id: string }[]>`

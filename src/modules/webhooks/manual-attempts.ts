@@ -1,4 +1,4 @@
-/** Attempts that somebody asked for: a test, a retry by hand. Made by the process that was asked, beside the request. */
+/** Tests and retries on request, attempted by the process that received the request. */
 import * as store from './delivery-repository.ts'
 import type { Tenant } from '../../api/caller.ts'
 import type { WebhookDelivery } from '../../api/resources/webhook-delivery.ts'
@@ -32,7 +32,7 @@ export class ManualAttempts {
     this.#deps = deps
   }
 
-  /** Runs the attempt beside the request, and answers with what is known when the caller's patience ends. `scheduled`: further attempts follow a failure. */
+  /** Answers with the state after the attempt or the wait. `scheduled`: further attempts follow a failure. */
   async attemptAndAnswer(endpoint: EndpointRow, delivery: DeliveryRow, scheduled: boolean): Promise<WebhookDelivery> {
     const { clock, pool, log } = this.#deps.platform
     const work: Promise<void> = this.#attempt(endpoint, delivery, scheduled)
@@ -50,7 +50,7 @@ export class ManualAttempts {
     return deliveryObject((await store.findDelivery(pool, endpoint, endpoint.id, delivery.id)) ?? delivery)
   }
 
-  /** Gives up what is under way, uncounted: the worker makes it later. Resolves when nothing is any more. */
+  /** Aborts attempts in progress without counting them; the worker repeats them. */
   async stop(): Promise<void> {
     this.#end.abort()
     while (this.#inProgress.size > 0) await Promise.all(this.#inProgress)

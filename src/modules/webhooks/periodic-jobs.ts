@@ -1,4 +1,4 @@
-/** Periodic jobs of webhooks: partitions, retention, queue depths, and secrets sealed under a previous key. */
+/** Periodic jobs of webhooks: partitions, retention, queue depths, and re-encryption of secrets. */
 import { idFloor } from '../../lib/ids.ts'
 import { maintainPartitions } from '../../platform/database/partitions.ts'
 import type { PeriodicJob, Platform } from '../../platform/platform.ts'
@@ -30,7 +30,7 @@ export const webhookPeriodicJobs = (platform: Platform): PeriodicJob[] => [
   },
 ]
 
-/** Deliveries outside of weekly partitions, and the index of failures. */
+/** Deletes deliveries outside of weekly partitions, and the index of failures. */
 async function forgetOld(platform: Platform): Promise<number> {
   const floor = idFloor(
     'whd',

@@ -1,4 +1,4 @@
-/** What can be asked about webhook endpoints and their deliveries (behaviour: webhooks 2, 6). */
+/** Operations on webhook endpoints and their deliveries (behaviour: webhooks 2, 6). */
 import { Type } from 'typebox'
 import { deletedOf } from '../../api/resources/shared-fields.ts'
 import { deliveryStatuses, WebhookDelivery } from '../../api/resources/webhook-delivery.ts'
@@ -21,11 +21,17 @@ const DeliveryFilter = listQuery({
 })
 
 export const webhookRoutes = (webhooks: WebhookService): Route[] => [
-  ...endpointRoutes(webhooks),
-  ...deliveryRoutes(webhooks),
+  createRoute(webhooks),
+  ...endpointReadRoutes(webhooks),
+  updateRoute(webhooks),
+  deleteRoute(webhooks),
+  rollSecretRoute(webhooks),
+  testRoute(webhooks),
+  ...deliveryReadRoutes(webhooks),
+  retryRoute(webhooks),
 ]
 
-const endpointRoutes = (webhooks: WebhookService): Route[] => [
+const createRoute = (webhooks: WebhookService): Route =>
   route({
     operation: 'webhook_endpoints.create',
     method: 'POST',
@@ -44,7 +50,9 @@ const endpointRoutes = (webhooks: WebhookService): Route[] => [
     errors: ['webhook_url_not_public', 'webhook_endpoint_limit_reached'],
     handler: async ({ caller, body, sql, keep }) =>
       reply(201, await webhooks.endpoints.create(sql, caller, body, storingReply(keep, 201))),
-  }),
+  })
+
+const endpointReadRoutes = (webhooks: WebhookService): Route[] => [
   route({
     operation: 'webhook_endpoints.list',
     method: 'GET',
@@ -73,6 +81,9 @@ const endpointRoutes = (webhooks: WebhookService): Route[] => [
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => reply(200, await webhooks.endpoints.get(sql, caller, params['id']!)),
   }),
+]
+
+const updateRoute = (webhooks: WebhookService): Route =>
   route({
     operation: 'webhook_endpoints.update',
     method: 'PATCH',
@@ -89,7 +100,9 @@ const endpointRoutes = (webhooks: WebhookService): Route[] => [
     errors: ['resource_missing', 'webhook_url_not_public'],
     handler: async ({ caller, params, body, sql }) =>
       reply(200, await webhooks.endpoints.update(sql, caller, params['id']!, body)),
-  }),
+  })
+
+const deleteRoute = (webhooks: WebhookService): Route =>
   route({
     operation: 'webhook_endpoints.delete',
     method: 'DELETE',
@@ -104,7 +117,9 @@ const endpointRoutes = (webhooks: WebhookService): Route[] => [
       await webhooks.endpoints.remove(sql, caller, params['id']!)
       return reply(200, { id: params['id'], object: 'webhook_endpoint', deleted: true })
     },
-  }),
+  })
+
+const rollSecretRoute = (webhooks: WebhookService): Route =>
   route({
     operation: 'webhook_endpoints.roll_secret',
     method: 'POST',
@@ -123,10 +138,9 @@ const endpointRoutes = (webhooks: WebhookService): Route[] => [
         200,
         await webhooks.endpoints.rollSecret(sql, caller, params['id']!, body?.expire_previous_in_seconds ?? 0),
       ),
-  }),
-]
+  })
 
-const deliveryRoutes = (webhooks: WebhookService): Route[] => [
+const testRoute = (webhooks: WebhookService): Route =>
   route({
     operation: 'webhook_endpoints.test',
     method: 'POST',
@@ -141,7 +155,9 @@ const deliveryRoutes = (webhooks: WebhookService): Route[] => [
     replies: { 200: WebhookDelivery },
     errors: ['resource_missing'],
     handler: async ({ caller, params }) => reply(200, await webhooks.deliveries.test(caller, params['id']!)),
-  }),
+  })
+
+const deliveryReadRoutes = (webhooks: WebhookService): Route[] => [
   route({
     operation: 'webhook_endpoints.list_deliveries',
     method: 'GET',
@@ -174,6 +190,9 @@ const deliveryRoutes = (webhooks: WebhookService): Route[] => [
     handler: async ({ caller, params, sql }) =>
       reply(200, await webhooks.deliveries.get(sql, caller, params['id']!, params['delivery_id']!)),
   }),
+]
+
+const retryRoute = (webhooks: WebhookService): Route =>
   route({
     operation: 'webhook_endpoints.retry_delivery',
     method: 'POST',
@@ -188,5 +207,4 @@ const deliveryRoutes = (webhooks: WebhookService): Route[] => [
     errors: ['resource_missing', 'delivery_state_invalid'],
     handler: async ({ caller, params }) =>
       reply(200, await webhooks.deliveries.retry(caller, params['id']!, params['delivery_id']!)),
-  }),
-]
+  })

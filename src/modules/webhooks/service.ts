@@ -1,4 +1,4 @@
-/** The service of webhooks, and all that other features may know of them: endpoints, their deliveries, and what posts to them. */
+/** The service of webhooks for other modules: endpoints, deliveries, and the HTTP client. */
 import { httpPoster, type HttpPoster } from '../../lib/http-poster.ts'
 import { nameResolver, type Resolve } from '../../lib/sockets.ts'
 import type { Db } from '../../platform/database/sql.ts'
@@ -13,12 +13,12 @@ export interface WebhookService {
   readonly poster: HttpPoster
   /** The columns that change when an account moves to another installation, by table. */
   movedColumns(sql: Db): Promise<Readonly<Record<string, MovedColumns>>>
-  /** Gives up attempts on request, uncounted, and closes every connection. */
+  /** Aborts attempts on request without counting them, and closes all connections. */
   close(): Promise<void>
 }
 
 export interface WebhookParts {
-  /** By default names are looked up for real. */
+  /** By default DNS. */
   readonly resolve?: Resolve
   /** Certificates to trust besides the system's. */
   readonly ca?: string

@@ -1,9 +1,9 @@
-/** Signs deliveries: the URL and the opened secrets of an endpoint, and the headers of an attempt (behaviour: webhooks 4). */
+/** Signs deliveries with the opened secrets of an endpoint (behaviour: webhooks 4). */
 import { eventHeaders, signingKey, type SigningKey } from '../../lib/event-headers.ts'
 import type { Secrets } from '../../platform/secrets/secrets.ts'
 import type { EndpointRow } from './endpoint.ts'
 
-/** What an attempt needs of its endpoint, secrets opened. */
+/** What an attempt needs of its endpoint, with opened secrets. */
 export interface Target {
   readonly url: string
   readonly secret: SigningKey
@@ -24,7 +24,7 @@ export const targetOf = (
   verification_token: row.verification_token === null ? null : secrets.open(row.verification_token),
 })
 
-/** The headers of an attempt at `now`, names and values in turn. During an overlap both secrets sign. */
+/** Names and values alternate. During an overlap both secrets sign. */
 export function deliveryHeaders(
   target: Target,
   event: { readonly id: string; readonly type: string },

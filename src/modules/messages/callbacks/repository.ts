@@ -44,10 +44,14 @@ export async function insertCallbackItems(tx: Db, items: readonly NewCallbackIte
   const column = (of: (item: NewCallbackItem) => string): string => textColumn(items.map(of))
   await tx`
     insert into callback_items (id, account_id, mode, channel_id, provider_id, item, next_run_at, created_at)
-    select unnest(text_column(${column(({ id }) => id)})), unnest(text_column(${column(({ account_id }) => account_id)})),
-      unnest(text_column(${column(({ mode }) => mode)})), unnest(text_column(${column(({ channel_id }) => channel_id)})),
-      unnest(${items.map(({ provider_id }) => provider_id)}::text[]), unnest(text_column(${column(({ item }) => JSON.stringify(item))}))::json,
-      unnest(text_column(${column(({ next_run_at }) => next_run_at)}))::timestamptz, unnest(text_column(${column(({ created_at }) => created_at)}))::timestamptz`
+    select unnest(text_column(${column(({ id }) => id)})),
+      unnest(text_column(${column(({ account_id }) => account_id)})),
+      unnest(text_column(${column(({ mode }) => mode)})),
+      unnest(text_column(${column(({ channel_id }) => channel_id)})),
+      unnest(${items.map(({ provider_id }) => provider_id)}::text[]),
+      unnest(text_column(${column(({ item }) => JSON.stringify(item))}))::json,
+      unnest(text_column(${column(({ next_run_at }) => next_run_at)}))::timestamptz,
+      unnest(text_column(${column(({ created_at }) => created_at)}))::timestamptz`
 }
 
 export interface CallbackItemRow {
@@ -65,7 +69,12 @@ export interface CallbackItemRow {
 }
 
 const due = (sql: Db, at: string, rows_max: number) =>
-  sql`select ctid::text as place, * from callback_items where next_run_at <= ${at} order by next_run_at, id limit ${rows_max}`
+  sql`
+    select ctid::text as place, *
+    from callback_items
+    where next_run_at <= ${at}
+    order by next_run_at, id
+    limit ${rows_max}`
 
 export const listDueItems = async (sql: Db, at: string, rows_max: number): Promise<CallbackItemRow[]> =>
   await sql<CallbackItemRow[]>`${due(sql, at, rows_max)}`
@@ -79,9 +88,12 @@ export const lockItem = async (
   tx: Db,
   { next_run_at, id }: Pick<CallbackItemRow, 'next_run_at' | 'id'>,
 ): Promise<CallbackItemRow[]> =>
-  await tx<
-    CallbackItemRow[]
-  >`select ctid::text as place, * from callback_items where next_run_at = ${next_run_at} and id = ${id} for update skip locked`
+  await tx<CallbackItemRow[]>`
+    select ctid::text as place, *
+    from callback_items
+    where next_run_at = ${next_run_at}
+      and id = ${id}
+    for update skip locked`
 
 /** Messages that a stored, untried receipt names by our id: it may prove that their provider has them. */
 export async function listNamedByReceipts(
@@ -92,7 +104,9 @@ export async function listNamedByReceipts(
   const channels = [...new Set(messages.map(({ channel_id }) => channel_id))]
   const rows = await sql<{ message_id: string }[]>`
     select distinct item ->> 'message_id' as message_id from callback_items
-    where channel_id = any (${channels}::text[]) and attempts = 0 and item ->> 'message_id' = any (${messages.map(({ message_id }) => message_id)}::text[])`
+    where channel_id = any (${channels}::text[])
+      and attempts = 0
+      and item ->> 'message_id' = any (${messages.map(({ message_id }) => message_id)}::text[])`
   return new Set(rows.map(({ message_id }) => message_id))
 }
 
@@ -114,7 +128,9 @@ export async function listDueOfOtherChannels(
 ): Promise<{ items: CallbackItemRow[]; last: string }> {
   const next = await sql<{ channel_id: string }[]>`
     with recursive channel as (
-      select min(channel_id) as channel_id, 1 as place from callback_items where channel_id > ${after}
+      select min(channel_id) as channel_id, 1 as place
+      from callback_items
+      where channel_id > ${after}
       union all
       select (select min(r.channel_id) from callback_items r where r.channel_id > channel.channel_id), place + 1
       from channel where channel.channel_id is not null and place < ${channelsAtOnce}
@@ -124,7 +140,12 @@ export async function listDueOfOtherChannels(
   const others = next.map(({ channel_id }) => channel_id).filter((id) => !listed.has(id))
   const items = await sql<CallbackItemRow[]>`
     select r.* from unnest(${others}::text[]) as c(channel_id) cross join lateral (
-      select ctid::text as place, * from callback_items where channel_id = c.channel_id and next_run_at <= ${at} order by next_run_at, id limit ${each_max}
+      select ctid::text as place, *
+      from callback_items
+      where channel_id = c.channel_id
+        and next_run_at <= ${at}
+      order by next_run_at, id
+      limit ${each_max}
     ) r
     order by r.next_run_at, r.id`
   return { items, last: next.length < channelsAtOnce ? '' : next.at(-1)!.channel_id }
@@ -137,8 +158,12 @@ export async function lockItems(
   if (rows.length === 0) return []
   const keys = rows.map(({ next_run_at, id }) => ({ next_run_at, id }))
   return await tx<CallbackItemRow[]>`
-    select r.ctid::text as place, r.* from json_to_recordset(${jsonRows(keys)}::text::json) as t(next_run_at timestamptz, id text)
-    join callback_items r on r.next_run_at = t.next_run_at and r.id = t.id order by r.next_run_at, r.id for update of r skip locked`
+    select r.ctid::text as place, r.*
+    from json_to_recordset(${jsonRows(keys)}::text::json) as t(next_run_at timestamptz, id text)
+    join callback_items r on r.next_run_at = t.next_run_at
+      and r.id = t.id
+    order by r.next_run_at, r.id
+    for update of r skip locked`
 }
 
 /**
@@ -156,15 +181,25 @@ export async function listOvertaking(tx: Db, rows: readonly CallbackItemRow[], a
   if (asked.length === 0) return new Set()
   const overtaking = await tx<{ id: string }[]>`
     with own as materialized (
-      select * from json_to_recordset(${jsonRows(asked)}::text::json) as t(id text, channel_id text, subject text, next_run_at timestamptz)
+      select *
+      from json_to_recordset(${jsonRows(asked)}::text::json) as t(
+        id text, channel_id text, subject text, next_run_at timestamptz
+      )
     ), earlier as materialized (
-      select r.* from (select channel_id, max(next_run_at) as next_run_at from own group by channel_id) c cross join lateral (
+      select r.*
+      from (select channel_id, max(next_run_at) as next_run_at from own group by channel_id) c
+      cross join lateral (
         select id, channel_id, ${subject(tx)} as subject, next_run_at from callback_items
-        where channel_id = c.channel_id and next_run_at <= least(c.next_run_at, ${at}::timestamptz) offset 0
+        where channel_id = c.channel_id
+          and next_run_at <= least(c.next_run_at, ${at}::timestamptz) offset 0
       ) r
     )
-    select o.id from own o join earlier r on r.channel_id = o.channel_id and r.subject = o.subject
-    where (r.next_run_at, r.id) < (o.next_run_at, o.id) and not exists (select from own where own.id = r.id)`
+    select o.id
+    from own o
+    join earlier r on r.channel_id = o.channel_id
+      and r.subject = o.subject
+    where (r.next_run_at, r.id) < (o.next_run_at, o.id)
+      and not exists (select from own where own.id = r.id)`
   return new Set(overtaking.map(({ id }) => id))
 }
 
@@ -178,11 +213,14 @@ export async function deleteItems(tx: Db, rows: readonly Pick<CallbackItemRow, '
 export async function deleteUnlocked(sql: Db, rows: readonly Pick<CallbackItemRow, 'place' | 'id'>[]): Promise<number> {
   if (rows.length === 0) return 0
   const removed = await sql`
-    with held as materialized (
-      select r.ctid as place from unnest(${rows.map(({ place }) => place)}::text[]::tid[], ${rows.map(({ id }) => id)}::text[]) as t(place, id)
+    with locked as materialized (
+      select r.ctid as place
+      from unnest(
+        ${rows.map(({ place }) => place)}::text[]::tid[], ${rows.map(({ id }) => id)}::text[]
+      ) as t(place, id)
       join callback_items r on r.ctid = t.place and r.id = t.id for update of r skip locked
     )
-    delete from callback_items where ctid = any (array(select place from held))`
+    delete from callback_items where ctid = any (array(select place from locked))`
   return removed.count
 }
 
@@ -194,7 +232,8 @@ export async function postponeItems(
   if (times.length === 0) return
   await tx`
     update callback_items r set next_run_at = t.next_run_at, attempts = r.attempts + 1
-    from json_to_recordset(${jsonRows(times)}::text::json) as t(place tid, next_run_at timestamptz) where r.ctid = t.place`
+    from json_to_recordset(${jsonRows(times)}::text::json) as t(place tid, next_run_at timestamptz)
+    where r.ctid = t.place`
 }
 
 /** The recipients of messages by id. */
@@ -227,20 +266,42 @@ export async function findNamed<T extends NamedItem>(tx: Db, named: readonly T[]
     message_id,
   }))
   const found = await tx<{ id: string }[]>`
-    select t.id from json_to_recordset(${jsonRows(wanted)}::text::json) as t(id text, account_id text, mode text, channel_id text, message_id text)
-    join messages m on m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id and m.channel_id = t.channel_id and m.direction = 'outbound'`
+    select t.id
+    from json_to_recordset(${jsonRows(wanted)}::text::json) as t(
+      id text, account_id text, mode text, channel_id text, message_id text
+    )
+    join messages m on m.account_id = t.account_id
+      and m.mode = t.mode
+      and m.id = t.message_id
+      and m.channel_id = t.channel_id
+      and m.direction = 'outbound'`
   const ids = new Set(found.map(({ id }) => id))
   return named.filter(({ id }) => ids.has(id))
 }
 
 /** Deletes callbacks and references older than `cutoff`, at most `rows_max` of each. */
 export async function forgetProviderRecords(sql: Db, cutoff: string, rows_max: number): Promise<number> {
-  const callbacks =
-    await sql`delete from provider_callbacks where id in (select id from provider_callbacks where received_at < ${cutoff} order by id limit ${rows_max})`
+  const callbacks = await sql`
+      delete from provider_callbacks
+      where id in (select id from provider_callbacks where received_at < ${cutoff} order by id limit ${rows_max})`
   const references = await sql`
-    delete from provider_references where (channel_id, provider_id) in (select channel_id, provider_id from provider_references where created_at < ${cutoff} order by message_id limit ${rows_max})`
+    delete from provider_references
+    where (channel_id, provider_id) in (
+      select channel_id, provider_id
+      from provider_references
+      where created_at < ${cutoff}
+      order by message_id
+      limit ${rows_max}
+    )`
   const inbound = await sql`
-    delete from inbound_references where (account_id, channel_id, provider_id) in (select account_id, channel_id, provider_id from inbound_references where created_at < ${cutoff} order by message_id limit ${rows_max})`
+    delete from inbound_references
+    where (account_id, channel_id, provider_id) in (
+      select account_id, channel_id, provider_id
+      from inbound_references
+      where created_at < ${cutoff}
+      order by message_id
+      limit ${rows_max}
+    )`
   return callbacks.count + references.count + inbound.count
 }
 
@@ -259,11 +320,22 @@ export async function raisePart(
 ): Promise<(PartStep | null)[]> {
   const steps = [...partSteps]
   await tx`
-    update provider_references set status = ${reported} where channel_id = ${channel_id} and provider_id = ${provider_id}
-      and (status is null or array_position(${steps}::text[], status) < array_position(${steps}::text[], ${reported}::text))`
+    update provider_references
+    set status = ${reported}
+    where channel_id = ${channel_id}
+      and provider_id = ${provider_id}
+      and (
+        status is null or array_position(${steps}::text[], status) < array_position(
+          ${steps}::text[], ${reported}::text
+        )
+      )`
   // while the message has a job, more parts are to be sent
   const parts = await tx<{ place: number | null }[]>`
-    select max(array_position(${steps}::text[], status)) as place from provider_references where message_id = ${message_id} and parts > 1 group by part
+    select max(array_position(${steps}::text[], status)) as place
+    from provider_references
+    where message_id = ${message_id}
+      and parts > 1
+    group by part
     union all select null from dispatch_jobs where message_id = ${message_id}`
   return parts.map(({ place }) => (place === null ? null : partSteps[place - 1]!))
 }
@@ -271,14 +343,36 @@ export async function raisePart(
 /** Marks a part as failed unless it has arrived. Resolves to whether it arrived or another copy may. */
 export async function failPart(tx: Db, { channel_id, provider_id, message_id, part }: Reference): Promise<boolean> {
   await tx`
-    update provider_references set status = 'fail' where channel_id = ${channel_id} and provider_id = ${provider_id} and (status is null or status = 'accept')`
+    update provider_references
+    set status = 'fail'
+    where channel_id = ${channel_id}
+      and provider_id = ${provider_id}
+      and (status is null or status = 'accept')`
   const rows = await tx`
-    select from provider_references where channel_id = ${channel_id} and provider_id = ${provider_id} and status in ('deliver', 'open')
+    select
+    from provider_references
+    where channel_id = ${channel_id}
+      and provider_id = ${provider_id}
+      and status in ('deliver', 'open')
     union all
-    select from provider_references where message_id = ${message_id} and part = ${part} and parts > 1 and provider_id <> ${provider_id} and status is distinct from 'fail'
+    select
+    from provider_references
+    where message_id = ${message_id}
+      and part = ${part}
+      and parts > 1
+      and provider_id <> ${provider_id}
+      and status is distinct from 'fail'
     union all
-    select from dispatch_jobs j where j.message_id = ${message_id} and j.accepted_ids[${part + 1}::int] <> ${provider_id}
-      and not exists (select from provider_references r where r.channel_id = j.channel_id and r.provider_id = j.accepted_ids[${part + 1}::int])
+    select
+    from dispatch_jobs j
+    where j.message_id = ${message_id}
+      and j.accepted_ids[${part + 1}::int] <> ${provider_id}
+      and not exists (
+        select
+        from provider_references r
+        where r.channel_id = j.channel_id
+          and r.provider_id = j.accepted_ids[${part + 1}::int]
+      )
     limit 1`
   return rows.length > 0
 }
@@ -290,7 +384,9 @@ export async function lockMessages(
 ): Promise<void> {
   const keys = messages.map(({ account_id, mode, message_id }) => ({ account_id, mode, message_id }))
   await tx`
-    select from messages m join json_to_recordset(${jsonRows(keys)}::text::json) as t(account_id text, mode text, message_id text)
+    select
+    from messages m
+    join json_to_recordset(${jsonRows(keys)}::text::json) as t(account_id text, mode text, message_id text)
       on m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id
     order by m.id for no key update of m`
 }

@@ -18,11 +18,20 @@ const keptFor = '1 minute'
 
 /** Writes the pause of a channel and deletes old ones. */
 export async function savePause(sql: Db, row: PauseRow): Promise<void> {
-  await sql`delete from channel_pauses where paused_until < ${row.paused_at}::timestamptz - ${keptFor}::interval and channel_id <> ${row.channel_id}`
   await sql`
-    insert into channel_pauses as p (channel_id, account_id, channel_type, process_id, paused_at, paused_until, times, pace)
-    values (${row.channel_id}, ${row.account_id}, ${row.channel_type}, ${row.process_id}, ${row.paused_at}, ${row.paused_until}, ${row.times}, ${row.pace})
-    on conflict (channel_id) do update set process_id = excluded.process_id, paused_until = excluded.paused_until, times = excluded.times, pace = excluded.pace,
+    delete from channel_pauses
+    where paused_until < ${row.paused_at}::timestamptz - ${keptFor}::interval
+      and channel_id <> ${row.channel_id}`
+  await sql`
+    insert into channel_pauses as p (
+      channel_id, account_id, channel_type, process_id, paused_at, paused_until, times, pace
+    )
+    values (
+      ${row.channel_id}, ${row.account_id}, ${row.channel_type}, ${row.process_id}, ${row.paused_at},
+      ${row.paused_until}, ${row.times}, ${row.pace}
+    )
+    on conflict (channel_id) do update set process_id = excluded.process_id,
+      paused_until = excluded.paused_until, times = excluded.times, pace = excluded.pace,
       paused_at = case when excluded.times = 1 then excluded.paused_at else p.paused_at end`
 }
 
@@ -36,13 +45,19 @@ export async function listPausesElsewhere(
   channel_ids: readonly string[],
   process_id: string,
 ): Promise<PauseRow[]> {
-  return await sql<
-    PauseRow[]
-  >`select * from channel_pauses where channel_id = any(${[...channel_ids]}::text[]) and process_id <> ${process_id}`
+  return await sql<PauseRow[]>`
+    select *
+    from channel_pauses
+    where channel_id = any(${[...channel_ids]}::text[])
+      and process_id <> ${process_id}`
 }
 
 /** Channels of an account that are throttled now or were moments ago. */
 export async function listPauses(sql: Db, { account_id }: Pick<Tenant, 'account_id'>, at: string): Promise<PauseRow[]> {
   return await sql<PauseRow[]>`
-    select * from channel_pauses where account_id = ${account_id} and paused_until >= ${at}::timestamptz - ${keptFor}::interval order by channel_id`
+    select *
+    from channel_pauses
+    where account_id = ${account_id}
+      and paused_until >= ${at}::timestamptz - ${keptFor}::interval
+    order by channel_id`
 }

@@ -1,21 +1,22 @@
 /** The worker `dispatch`: a scheduler claims due jobs, an executor makes the send attempts, a completer writes their outcomes. */
 import type { Worker } from '../../../platform/jobs/worker.ts'
+import type { Platform } from '../../../platform/platform.ts'
 import type { ChannelService } from '../../channels/service.ts'
 import type { MemoryQueue } from '../accept/row.ts'
 import type { TransitionDeps } from '../transitions.ts'
 import { circuitBreakers } from './circuit-breakers.ts'
-import { completer } from './completer.ts'
+import { completer, type Completer } from './completer.ts'
 import { consentRecheck, type ConsentRecheck } from './consent.ts'
-import { executor } from './executor.ts'
-import { inProgress, type Withdrawing } from './in-progress.ts'
+import { executor, type Executor } from './executor.ts'
+import { type InProgress, inProgress, type Withdrawing } from './in-progress.ts'
 import { channelLeases } from './leases.ts'
 import { linksWorker } from './links.ts'
 import { pauses } from './pauses.ts'
 import type { ProviderIdCache } from './recent-sends.ts'
 import { channelRates } from './rates.ts'
-import { leaseMs, scheduler } from './scheduler.ts'
+import { leaseMs, scheduler, type Scheduler } from './scheduler.ts'
 import { type SendTimes, type Sessions, sessionsOf } from './job.ts'
-import { rescuer } from './rescue.ts'
+import { rescuer, type Rescuer } from './rescue.ts'
 
 export interface DispatcherDeps extends TransitionDeps {
   readonly channels: ChannelService
@@ -50,54 +51,20 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   const leases = channelLeases(platform)
   const rates = channelRates()
   channels.onForget(rates.forget)
-  const circuitBreakersOfChannels = circuitBreakers(platform)
+  const breakers = circuitBreakers(platform)
   const sessions = sessionsOf(deps.findSession)
-  const pausesOfChannels = pauses({ platform, circuitBreakers: circuitBreakersOfChannels, rates })
+  const channelPauses = pauses({ platform, circuitBreakers: breakers, rates })
   const consent = consentRecheck(platform, channels)
   const completing = completer({ ...deps, jobs })
-  const executing = executor({
-    ...deps,
-    jobs,
-    leases,
-    rates,
-    circuitBreakers: circuitBreakersOfChannels,
-    pauses: pausesOfChannels,
-    sessions,
-    consent,
-    complete: completing.complete,
-  })
-  const scheduling = scheduler({
-    ...deps,
-    jobs,
-    leases,
-    rates,
-    circuitBreakers: circuitBreakersOfChannels,
-    pauses: pausesOfChannels,
-    sessions,
-    expire: executing.expire,
-  })
+  const shared = { ...deps, jobs, leases, rates, circuitBreakers: breakers, pauses: channelPauses, sessions }
+  const executing = executor({ ...shared, consent, complete: completing.complete })
+  const scheduling = scheduler({ ...shared, expire: executing.expire })
   const rescuing = rescuer({ ...deps, scheduling, leases })
-
-  const worker: Worker = {
-    name: 'dispatch',
-    idle_ms: 500,
-    async tick() {
-      const rescued = await rescuing.some()
-      await executing.persistSends(clock.now() - persistAfterMs)
-      const claimed = await scheduling.claim()
-      const ready = scheduling.ready()
-      if (ready.length === 0 && jobs.size === 0) return rescued + claimed
-      const work = ready.length === 0 ? completing.drained() : executing.sendAll(ready).then(() => completing.drained())
-      // fast providers are awaited, slow ones continue beside the next run
-      await Promise.race([work, clock.sleep(patienceMs)])
-      return rescued + (ready.length === 0 ? claimed : ready.length)
-    },
-  }
 
   return {
     workers: [
-      worker,
-      linksWorker({ platform, channels, circuitBreakers: circuitBreakersOfChannels, jobs, leases, sessions }),
+      dispatchWorker(platform, jobs, { rescuing, executing, scheduling, completing }),
+      linksWorker({ platform, channels, circuitBreakers: breakers, jobs, leases, sessions }),
     ],
     process_id,
     lease_ms: leaseMs,
@@ -116,3 +83,30 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     },
   }
 }
+
+interface Stages {
+  readonly rescuing: Rescuer
+  readonly executing: Executor
+  readonly scheduling: Scheduler
+  readonly completing: Completer
+}
+
+const dispatchWorker = (
+  { clock }: Platform,
+  jobs: InProgress,
+  { rescuing, executing, scheduling, completing }: Stages,
+): Worker => ({
+  name: 'dispatch',
+  idle_ms: 500,
+  async tick() {
+    const rescued = await rescuing.some()
+    await executing.persistSends(clock.now() - persistAfterMs)
+    const claimed = await scheduling.claim()
+    const ready = scheduling.ready()
+    if (ready.length === 0 && jobs.size === 0) return rescued + claimed
+    const work = ready.length === 0 ? completing.drained() : executing.sendAll(ready).then(() => completing.drained())
+    // fast providers are awaited, slow ones continue beside the next run
+    await Promise.race([work, clock.sleep(patienceMs)])
+    return rescued + (ready.length === 0 ? claimed : ready.length)
+  },
+})

@@ -42,24 +42,45 @@ export async function findExpired(sql: Db, { from, at, aged, looked_max, found_m
   const [row] = await sql<Found[]>`
     with looked as materialized (
       select j.* from (
-        select unnest(text_column(${column(({ queue }) => queue)})) as queue, unnest(text_column(${column(({ rank }) => rank)}))::smallint as priority,
-          unnest(text_column(${column(({ next_run_at }) => next_run_at)}))::timestamptz as next_run_at, unnest(text_column(${column(({ message_id }) => message_id)})) as message_id
+        select unnest(text_column(${column(({ queue }) => queue)})) as queue,
+          unnest(text_column(${column(({ rank }) => rank)}))::smallint as priority,
+          unnest(text_column(${column(({ next_run_at }) => next_run_at)}))::timestamptz as next_run_at,
+          unnest(text_column(${column(({ message_id }) => message_id)})) as message_id
       ) r
       cross join lateral (
         select account_id, mode, message_id, queue, priority, next_run_at from dispatch_jobs
-        where process_id is null and queue = r.queue and priority = r.priority and next_run_at <= ${at} and (next_run_at, message_id) > (r.next_run_at, r.message_id)
+        where process_id is null
+          and queue = r.queue
+          and priority = r.priority
+          and next_run_at <= ${at}
+          and (next_run_at, message_id) > (r.next_run_at, r.message_id)
         order by next_run_at, message_id limit ${looked_max}
       ) j
     ),
     ends as (
-      select distinct on (queue, priority) queue, priority as rank, next_run_at, message_id, count(*) over (partition by queue, priority) as jobs
+      select distinct on (queue, priority) queue, priority as rank, next_run_at, message_id,
+        count(*) over (partition by queue, priority) as jobs
       from looked order by queue, priority, next_run_at desc, message_id desc
     )
-    select (select coalesce(json_agg(json_build_object('queue', queue, 'rank', rank, 'next_run_at', next_run_at, 'message_id', message_id)), '[]') from ends where jobs = ${looked_max}) as reached,
+    select (
+      select coalesce(
+        json_agg(json_build_object('queue', queue, 'rank', rank, 'next_run_at', next_run_at, 'message_id', message_id)),
+        '[]'
+      )
+      from ends
+      where jobs = ${looked_max}
+    ) as reached,
       array(
         select l.message_id from looked l cross join lateral (
-          select from messages m where m.account_id = l.account_id and m.mode = l.mode and m.id = l.message_id
-            and coalesce(m.expires_at, greatest(m.created_at, m.send_at) + ${limits.message_validity_ms}::int * interval '1 ms')
+          select
+          from messages m
+          where m.account_id = l.account_id
+            and m.mode = l.mode
+            and m.id = l.message_id
+            and coalesce(
+              m.expires_at,
+              greatest(m.created_at, m.send_at) + ${limits.message_validity_ms}::int * interval '1 ms'
+            )
               <= case when m.created_at > ${aged} then ${at}::timestamptz else ${aged}::timestamptz end
           limit 1
         ) m limit ${found_max}
@@ -75,7 +96,11 @@ export async function claimFound(
   if (claim.message_ids.length === 0) return []
   return await sql<ClaimedRow[]>`
     with picked as materialized (
-      select message_id, next_run_at from dispatch_jobs where message_id = any(${[...claim.message_ids]}::text[]) and process_id is null for update skip locked
+      select message_id, next_run_at
+      from dispatch_jobs
+      where message_id = any(${[...claim.message_ids]}::text[])
+        and process_id is null
+      for update skip locked
     ),
     ${pickedByProcess(sql, claim)}`
 }

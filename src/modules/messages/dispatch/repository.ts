@@ -1,6 +1,6 @@
 /** SQL of the dispatch worker: claims, rescues, channel leases and the end of jobs. Across tenants. */
 import type { MessageRow } from '../message.ts'
-import { type Db, jsonRows, textColumn } from '../../../platform/database/sql.ts'
+import { type Db, type Fragment, jsonRows, textColumn } from '../../../platform/database/sql.ts'
 import { isAlive } from '../../../platform/jobs/process-registry.ts'
 import { transitionsFrom } from '../projections-repository.ts'
 import type { Projections } from '../projections.ts'
@@ -46,11 +46,17 @@ export async function claimJobs(
   return await sql<ClaimedRow[]>`
     with picked as materialized (
       select j.message_id, j.next_run_at from (
-        select unnest(text_column(${column((capacity) => capacity.queue)})) as queue, unnest(text_column(${column((capacity) => capacity.rank)}))::smallint as priority,
+        select unnest(text_column(${column((capacity) => capacity.queue)})) as queue,
+          unnest(text_column(${column((capacity) => capacity.rank)}))::smallint as priority,
           unnest(text_column(${column((capacity) => capacity.jobs_max)}))::int as jobs_max
       ) r
       cross join lateral (
-        select message_id, next_run_at from dispatch_jobs where process_id is null and queue = r.queue and priority = r.priority and next_run_at <= ${claim.at}
+        select message_id, next_run_at
+        from dispatch_jobs
+        where process_id is null
+          and queue = r.queue
+          and priority = r.priority
+          and next_run_at <= ${claim.at}
         order by next_run_at, message_id limit r.jobs_max for update skip locked
       ) j
       order by r.priority, j.next_run_at limit ${claim.rows_max}
@@ -83,15 +89,29 @@ export async function claimProbes(
           unnest(text_column(${textColumn(claim.probes.map(({ choice }) => choice))})) = 'newest' as newest
       ) r
       cross join lateral (
-        select c.message_id from (values (0::smallint), (1::smallint), (2::smallint)) p(priority) cross join lateral (
-          (select message_id, next_run_at, attempts ${ofPriority} order by next_run_at, message_id limit ${probesLookedAt})
+        select c.message_id
+        from (values (0::smallint), (1::smallint), (2::smallint)) p(priority)
+        cross join lateral (
+          (
+            select message_id, next_run_at, attempts ${ofPriority}
+            order by next_run_at, message_id
+            limit ${probesLookedAt}
+          )
           union all
-          (select message_id, next_run_at, attempts ${ofPriority} order by next_run_at desc, message_id desc limit ${probesLookedAt})
+          (
+            select message_id, next_run_at, attempts ${ofPriority}
+            order by next_run_at desc, message_id desc
+            limit ${probesLookedAt}
+          )
         ) c
-        order by c.attempts, case when not r.newest then p.priority end, case when r.newest then c.next_run_at end desc, case when r.newest then c.message_id end desc, c.next_run_at, c.message_id
+        order by c.attempts, case when not r.newest then p.priority end,
+          case when r.newest then c.next_run_at end desc, case when r.newest then c.message_id end desc,
+          c.next_run_at, c.message_id
         limit 1
       ) c
-      join dispatch_jobs j on j.message_id = c.message_id where j.process_id is null for update of j skip locked
+      join dispatch_jobs j on j.message_id = c.message_id
+      where j.process_id is null
+      for update of j skip locked
     ),
     ${pickedByProcess(sql, claim)}`
 }
@@ -104,19 +124,34 @@ export const pickedByProcess = (
   { process_id, lease_until }: { process_id: string; lease_until: string },
 ) => sql`
   claimed as (
-    update dispatch_jobs j set process_id = ${process_id}, next_run_at = ${lease_until} from picked where j.message_id = picked.message_id
+    update dispatch_jobs j
+    set process_id = ${process_id}, next_run_at = ${lease_until}
+    from picked
+    where j.message_id = picked.message_id
     returning j.account_id, j.mode, j.message_id, j.attempts, j.outcome_unknown, j.accepted_ids, picked.next_run_at
   )
   select m.*, c.attempts as job_attempts,
-    case when c.attempts > 0 then (select count(*)::int from message_attempts a where a.message_id = c.message_id and a.outcome = 'unknown') else 0 end as job_unknowns,
+    case when c.attempts > 0 then (
+      select count(*)::int
+      from message_attempts a
+      where a.message_id = c.message_id
+        and a.outcome = 'unknown'
+    ) else 0 end as job_unknowns,
     c.outcome_unknown as job_outcome_unknown, c.accepted_ids as job_accepted_ids, c.next_run_at as job_due_at
-  from claimed c join messages m on m.account_id = c.account_id and m.mode = c.mode and m.id = c.message_id
+  from claimed c
+  join messages m on m.account_id = c.account_id
+    and m.mode = c.mode
+    and m.id = c.message_id
   order by c.next_run_at, m.id`
 
 /** Makes the waiting jobs of these queues due. Resolves to how many. */
 export async function hastenJobs(sql: Db, queues: readonly string[], at: string): Promise<number> {
-  const { count } =
-    await sql`update dispatch_jobs set next_run_at = ${at} where process_id is null and queue = any(${[...queues]}::text[]) and next_run_at > ${at}`
+  const { count } = await sql`
+      update dispatch_jobs
+      set next_run_at = ${at}
+      where process_id is null
+        and queue = any(${[...queues]}::text[])
+        and next_run_at > ${at}`
   return count
 }
 
@@ -143,36 +178,76 @@ export async function rescueJobs(
     jobs_max,
   }: { process_id: string; at: string; alive_since: string; lease_ms: number; jobs_max: number },
 ): Promise<Rescued> {
-  // projections of their origins are known only from the rows
-  const transitions =
-    projections.pairs.length === 0
-      ? sql``
-      : sql`,
-    transition as (${transitionsFrom(
-      sql,
-      projections.pairs,
-      sql`select account_id, mode, id as message_id, submission_key, origin_type, origin_id, 'queued' as from_status, 'sending' as status, updated_at as at from marked`,
-    )})`
-  const left = sql`j.process_id is not null and (j.next_run_at <= ${at}
-        or (j.process_id <> ${process_id} and not ${isAlive(sql, sql`j.process_id`, alive_since)}
-          and not exists (select from channel_leases l where l.channel_id = j.channel_id and l.process_id = j.process_id and ${isLeased(sql, at)})))`
+  const left = abandoned(sql, { process_id, at, alive_since })
   const [row] = await sql<Rescued[]>`
-    with held as materialized (
-      select h.id, j.next_run_at - make_interval(secs => ${lease_ms / 1000}::int) as claimed_at from dispatch_jobs j cross join lateral (
-        select m.id from messages m where m.account_id = j.account_id and m.mode = j.mode and m.id = j.message_id limit 1 for update skip locked
-      ) h where ${left} limit ${jobs_max}
+    with locked as materialized (
+      select h.id, j.next_run_at - make_interval(secs => ${lease_ms / 1000}::int) as claimed_at
+      from dispatch_jobs j
+      cross join lateral (
+        select m.id
+        from messages m
+        where m.account_id = j.account_id
+          and m.mode = j.mode
+          and m.id = j.message_id
+        limit 1
+        for update skip locked
+      ) h
+      where ${left}
+      limit ${jobs_max}
     ),
     taken as (
-      update dispatch_jobs j set next_run_at = ${at}, process_id = null, outcome_unknown = true from held where j.message_id = held.id and ${left}
-      returning j.account_id, j.mode, j.message_id, least(held.claimed_at, ${at}) as claimed_at
+      update dispatch_jobs j
+      set next_run_at = ${at}, process_id = null, outcome_unknown = true
+      from locked
+      where j.message_id = locked.id
+        and ${left}
+      returning j.account_id, j.mode, j.message_id, least(locked.claimed_at, ${at}) as claimed_at
     ),
     marked as (
-      update messages m set status = 'sending', sending_at = coalesce(m.sending_at, greatest(m.updated_at, t.claimed_at)), updated_at = greatest(m.updated_at, ${at}) from taken t
-      where m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id and m.status = 'queued'
+      update messages m
+      set status = 'sending', sending_at = coalesce(m.sending_at, greatest(m.updated_at, t.claimed_at)),
+        updated_at = greatest(m.updated_at, ${at})
+      from taken t
+      where m.account_id = t.account_id
+        and m.mode = t.mode
+        and m.id = t.message_id
+        and m.status = 'queued'
       returning m.account_id, m.mode, m.id, m.submission_key, m.origin_type, m.origin_id, m.updated_at
-    )${transitions}
+    )${rescuedTransitions(sql, projections)}
     select (select count(*) from taken) as jobs, array(select distinct origin_type from marked) as origin_types`
   return row!
+}
+
+/** A condition on `dispatch_jobs j`: its claim has ended, or its process is dead and has no channel lease. */
+const abandoned = (
+  sql: Db,
+  { process_id, at, alive_since }: { process_id: string; at: string; alive_since: string },
+) => sql`
+  j.process_id is not null
+  and (
+    j.next_run_at <= ${at}
+    or (
+      j.process_id <> ${process_id}
+      and not ${isAlive(sql, sql`j.process_id`, alive_since)}
+      and not exists (
+        select
+        from channel_leases l
+        where l.channel_id = j.channel_id
+          and l.process_id = j.process_id
+          and ${isLeased(sql, at)}
+      )
+    )
+  )`
+
+/** The origins of rescued messages are known only from the rows, so that all projections are considered. */
+function rescuedTransitions(sql: Db, { pairs }: Projections): Fragment {
+  if (pairs.length === 0) return sql``
+  const changes = sql`
+    select account_id, mode, id as message_id, submission_key, origin_type, origin_id,
+      'queued' as from_status, 'sending' as status, updated_at as at
+    from marked`
+  return sql`,
+    transition as (${transitionsFrom(sql, pairs, changes)})`
 }
 
 /** Releases claimed jobs without counting an attempt. */
@@ -221,7 +296,10 @@ export async function lockCompletable(
   return await tx<CompletableJob[]>`
     select j.message_id, j.process_id is not null as own, coalesce(j.accepted_ids, '{}') as accepted_ids
     from json_to_recordset(${jsonRows(jobs)}::text::json) as t(message_id text, attempts int)
-    join dispatch_jobs j on j.message_id = t.message_id where (j.process_id = ${process_id} or j.process_id is null) and j.attempts = t.attempts for update of j`
+    join dispatch_jobs j on j.message_id = t.message_id
+    where (j.process_id = ${process_id} or j.process_id is null)
+      and j.attempts = t.attempts
+    for update of j`
 }
 
 /**
@@ -237,7 +315,14 @@ export async function endSupersededJobs(
   if (message_ids.length === 0) return
   await sql`
     delete from dispatch_jobs j where j.message_id = any(${[...message_ids]}::text[])
-      and not exists (select from messages m where m.account_id = j.account_id and m.mode = j.mode and m.id = j.message_id and m.status in ('queued', 'sending'))`
+      and not exists (
+        select
+        from messages m
+        where m.account_id = j.account_id
+          and m.mode = j.mode
+          and m.id = j.message_id
+          and m.status in ('queued', 'sending')
+      )`
   await releaseJobs(
     sql,
     process_id,
@@ -263,7 +348,8 @@ export async function leaseChannels(
   if (channel_ids.length === 0) return []
   const rows = await sql<{ channel_id: string }[]>`
     insert into channel_leases as l (channel_id, process_id, lease_until)
-    select channel_id, ${process_id}, ${lease_until} from unnest(${[...channel_ids].toSorted()}::text[]) as c(channel_id)
+    select channel_id, ${process_id}, ${lease_until}
+    from unnest(${[...channel_ids].toSorted()}::text[]) as c(channel_id)
     on conflict (channel_id) do update set process_id = excluded.process_id, lease_until = excluded.lease_until
       where l.process_id = excluded.process_id or not ${isLeased(sql, at)}
     returning channel_id`
@@ -281,15 +367,17 @@ export async function releaseChannels(sql: Db, process_id: string, channel_ids?:
 /** Queues with unclaimed messages, whenever they are due. */
 export async function listWaiting(sql: Db, queues: readonly string[]): Promise<Set<string>> {
   const rows = await sql<{ queue: string }[]>`
-    select q.queue from unnest(${[...queues]}::text[]) as q(queue) where exists (select from dispatch_jobs where process_id is null and queue = q.queue)`
+    select q.queue
+    from unnest(${[...queues]}::text[]) as q(queue)
+    where exists (select from dispatch_jobs where process_id is null and queue = q.queue)`
   return new Set(rows.map(({ queue }) => queue))
 }
 
 /** Counts the unclaimed messages of a queue, up to `max`. */
 export async function countQueue(sql: Db, queue: string, max: number): Promise<number> {
-  const [row] = await sql<
-    { count: number }[]
-  >`select count(*) as count from (select 1 from dispatch_jobs where process_id is null and queue = ${queue} limit ${max}) q`
+  const [row] = await sql<{ count: number }[]>`
+    select count(*) as count
+    from (select 1 from dispatch_jobs where process_id is null and queue = ${queue} limit ${max}) q`
   return row!.count
 }
 
@@ -301,7 +389,8 @@ export interface Depths {
 
 export async function measureDepths(sql: Db, at: string): Promise<Depths> {
   const [row] = await sql<Depths[]>`
-    select count(*) filter (where next_run_at <= ${at} or process_id is not null) as dispatch, count(*) filter (where next_run_at > ${at} and process_id is null) as scheduled,
+    select count(*) filter (where next_run_at <= ${at} or process_id is not null) as dispatch,
+      count(*) filter (where next_run_at > ${at} and process_id is null) as scheduled,
       (select count(*) from callback_items) as callback_items
     from dispatch_jobs`
   return row!
@@ -325,9 +414,15 @@ export interface NewAttempt {
 export async function insertAttempts(tx: Db, attempts: readonly NewAttempt[]): Promise<void> {
   if (attempts.length === 0) return
   await tx`
-    insert into message_attempts (account_id, mode, message_id, number, id, provider, outcome, provider_code, provider_message, duration_ms, created_at)
-    select account_id, mode, message_id, number, id, provider, outcome, provider_code, provider_message, duration_ms, created_at
-    from json_to_recordset(${jsonRows(attempts)}::text::json) as t(account_id text, mode text, message_id text, number int, id text, provider text, outcome text, provider_code text,
+    insert into message_attempts (
+      account_id, mode, message_id, number, id, provider, outcome, provider_code, provider_message, duration_ms,
+      created_at
+    )
+    select account_id, mode, message_id, number, id, provider, outcome, provider_code, provider_message,
+      duration_ms, created_at
+    from json_to_recordset(
+      ${jsonRows(attempts)}::text::json
+    ) as t(account_id text, mode text, message_id text, number int, id text, provider text, outcome text, provider_code text,
       provider_message text, duration_ms int, created_at timestamptz)
     on conflict (message_id, number) do nothing`
 }
@@ -355,9 +450,14 @@ export interface ReturnedJob {
 export async function returnJobs(tx: Db, process_id: string, jobs: readonly ReturnedJob[]): Promise<void> {
   if (jobs.length === 0) return
   await tx`
-    update dispatch_jobs j set next_run_at = case when j.process_id is null then greatest(j.next_run_at, t.next_run_at) else t.next_run_at end, attempts = t.attempts,
-      outcome_unknown = t.outcome_unknown or (j.process_id is null and j.outcome_unknown), accepted_ids = nullif(t.accepted_ids, '{}'), process_id = null
-    from json_to_recordset(${jsonRows(jobs)}::text::json) as t(message_id text, next_run_at timestamptz, attempts int, outcome_unknown boolean, accepted_ids text[])
+    update dispatch_jobs j
+    set next_run_at = case when j.process_id is null then greatest(j.next_run_at, t.next_run_at) else t.next_run_at end,
+      attempts = t.attempts,
+      outcome_unknown = t.outcome_unknown or (j.process_id is null and j.outcome_unknown),
+      accepted_ids = nullif(t.accepted_ids, '{}'), process_id = null
+    from json_to_recordset(${jsonRows(jobs)}::text::json) as t(
+      message_id text, next_run_at timestamptz, attempts int, outcome_unknown boolean, accepted_ids text[]
+    )
     where j.message_id = t.message_id and (j.process_id = ${process_id} or j.process_id is null)`
 }
 
@@ -375,7 +475,10 @@ export async function saveAccepted(
 ): Promise<boolean> {
   const rows = await sql`
     update dispatch_jobs set accepted_ids = ${[...accepted_ids]}::text[]
-    where message_id = ${message_id} and process_id = ${process_id} and next_run_at = ${lease_until} and coalesce(cardinality(accepted_ids), 0) <= ${accepted_ids.length}
+    where message_id = ${message_id}
+      and process_id = ${process_id}
+      and next_run_at = ${lease_until}
+      and coalesce(cardinality(accepted_ids), 0) <= ${accepted_ids.length}
     returning message_id`
   return rows.length > 0
 }
@@ -396,9 +499,11 @@ export async function raiseAccepted(
 ): Promise<void> {
   if (jobs.length === 0) return
   await tx`
-    update dispatch_jobs j set accepted_ids = t.accepted_ids, outcome_unknown = j.outcome_unknown and j.process_id is not null,
+    update dispatch_jobs j
+    set accepted_ids = t.accepted_ids, outcome_unknown = j.outcome_unknown and j.process_id is not null,
       next_run_at = case when j.process_id is null then least(j.next_run_at, ${at}) else j.next_run_at end
-    from json_to_recordset(${jsonRows(jobs)}::text::json) as t(message_id text, accepted_ids text[]) where j.message_id = t.message_id`
+    from json_to_recordset(${jsonRows(jobs)}::text::json) as t(message_id text, accepted_ids text[])
+    where j.message_id = t.message_id`
 }
 
 export interface Postponed extends Tenant {
@@ -413,16 +518,28 @@ export interface Postponed extends Tenant {
 export async function postponeMessages(sql: Db, process_id: string, postponed: readonly Postponed[]): Promise<void> {
   if (postponed.length === 0) return
   await sql`
-    with held as materialized (
-      select m.id, t.next_run_at from json_to_recordset(${jsonRows(postponed)}::text::json) as t(account_id text, mode text, message_id text, next_run_at timestamptz)
+    with locked as materialized (
+      select m.id, t.next_run_at
+      from json_to_recordset(${jsonRows(postponed)}::text::json) as t(
+        account_id text, mode text, message_id text, next_run_at timestamptz
+      )
       join messages m on m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id
       where m.status in ('queued', 'sending') order by m.id for update of m
     ),
     returned as (
-      update dispatch_jobs j set next_run_at = h.next_run_at, process_id = null from held h where j.message_id = h.id and j.process_id = ${process_id}
+      update dispatch_jobs j
+      set next_run_at = h.next_run_at, process_id = null
+      from locked h
+      where j.message_id = h.id
+        and j.process_id = ${process_id}
       returning j.account_id, j.mode, j.message_id, j.next_run_at
     )
-    update messages m set send_at = r.next_run_at from returned r where m.account_id = r.account_id and m.mode = r.mode and m.id = r.message_id`
+    update messages m
+    set send_at = r.next_run_at
+    from returned r
+    where m.account_id = r.account_id
+      and m.mode = r.mode
+      and m.id = r.message_id`
 }
 
 /**
@@ -434,8 +551,16 @@ export async function isAnotherInProgress(
   { channel_id, message_id, to }: { channel_id: string; message_id: string; to: string },
 ): Promise<boolean> {
   const rows = await sql`
-    select 1 from dispatch_jobs j join messages m on m.account_id = j.account_id and m.mode = j.mode and m.id = j.message_id
-    where j.process_id is not null and j.channel_id = ${channel_id} and j.message_id <> ${message_id} and (not j.outcome_unknown or j.message_id < ${message_id}) and m."to" = ${to}
+    select 1
+    from dispatch_jobs j
+    join messages m on m.account_id = j.account_id
+      and m.mode = j.mode
+      and m.id = j.message_id
+    where j.process_id is not null
+      and j.channel_id = ${channel_id}
+      and j.message_id <> ${message_id}
+      and (not j.outcome_unknown or j.message_id < ${message_id})
+      and m."to" = ${to}
     limit 1`
   return rows.length > 0
 }

@@ -19,9 +19,9 @@ export interface Rescuer {
 }
 
 const everyMs = 1000
-const pieceMax = 2000
+const batchMax = 2000
 /** Per run; the next run follows at once. */
-const piecesMax = 5
+const batchesMax = 5
 
 export function rescuer(deps: RescuerDeps): Rescuer {
   const last = { ms: -Infinity }
@@ -33,13 +33,13 @@ export function rescuer(deps: RescuerDeps): Rescuer {
     await deps.scheduling.sweep()
     await deps.leases.renew()
     const taken = await rescueBatches(deps, now)
-    if (taken === pieceMax * piecesMax) last.ms = -Infinity
+    if (taken === batchMax * batchesMax) last.ms = -Infinity
     return taken
   }
   return {
     some,
     async all() {
-      while ((await some()) === pieceMax * piecesMax);
+      while ((await some()) === batchMax * batchesMax);
     },
   }
 }
@@ -51,17 +51,17 @@ async function rescueBatches({ platform, projections }: RescuerDeps, now: number
     at: isoTime(now),
     alive_since: isoTime(now - limits.process_silent_ms),
     lease_ms: leaseMs,
-    jobs_max: pieceMax,
+    jobs_max: batchMax,
   }
   let taken = 0
-  for (let piece = 1; piece <= piecesMax; piece++) {
+  for (let batch = 1; batch <= batchesMax; batch++) {
     const { jobs, origin_types } = await rescueJobs(pool, projections, claim)
     projections.wake(origin_types.map((origin_type) => ({ origin_type })))
     taken += jobs
-    if (jobs < pieceMax) break
+    if (jobs < batchMax) break
   }
   if (taken === 0) return 0
-  log.warn({ jobs: taken }, 'took over messages that another process had claimed')
+  log.warn({ jobs: taken }, 'rescued messages that another process had claimed')
   // another process may dispatch some of their channels
   platform.notify('dispatch')
   return taken

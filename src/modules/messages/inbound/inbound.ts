@@ -56,42 +56,72 @@ export async function storeInbound(
   messages: readonly NewInbound[],
 ): Promise<StoredInbound> {
   const at = isoTime(platform.clock.now())
-  const unseen = await onlyNew(
-    tx,
-    messages.map((inbound) => ({ inbound, id: platform.ids('msg') })),
-    at,
-  )
+  const identified = messages.map((inbound): Identified => ({ inbound, id: platform.ids('msg') }))
+  const unseen = await onlyNew(tx, identified, at)
   if (unseen.length === 0) return { rows: [], replies: [], files: 0 }
-  const files: NewMedia[] = []
-  const fresh = unseen.map(({ inbound, id }) => {
-    const { type, content, channel } = inbound
-    const announced = media.announce(inbound, {
-      type,
-      content,
-      media: inbound.media,
-      channel_id: channel.id,
-      message_id: id,
-    })
-    files.push(...announced.rows)
-    return { id, inbound: { ...inbound, type: announced.type, content: announced.content } }
-  })
-  const events = fresh.map(({ inbound, id }): InboundEvent => ({
-    account_id: inbound.account_id,
-    mode: inbound.mode,
-    message_id: id,
-    channel_id: inbound.channel.id,
-    channel_type: inbound.channel.type,
-    from: inbound.from,
-    profile_name: inbound.profile_name,
-    type: inbound.type,
-    content: inbound.content,
-    received_at: at,
-  }))
+  const { fresh, files } = withAnnouncedMedia(media, unseen)
+  const events = fresh.map((one) => inboundEvent(one, at))
   const received = await contacts.receiveInbound(tx, events)
   const rows = fresh.map(({ inbound, id }, index) => rowOf(inbound, id, at, received[index]?.contact_id ?? null))
   await insertInbound(tx, rows)
   await insertMedia(tx, files)
-  await recordEvents(
+  await recordReceived(platform, tx, fresh, rows, at)
+  const confirmations = fresh.flatMap(({ inbound }, index) => {
+    const text = received[index]?.reply
+    return text === null || text === undefined ? [] : [{ inbound, row: rows[index]!, text }]
+  })
+  const replies = await sendReplies(platform, projections, tx, confirmations, at)
+  await platform.domain_events.publish(
+    tx,
+    'inbound_stored',
+    events.map((event, index) => ({ ...event, contact_id: rows[index]!.contact_id })),
+  )
+  return { rows, replies, files: files.length }
+}
+
+/** An inbound message with its new id. */
+interface Identified {
+  readonly inbound: NewInbound
+  readonly id: string
+}
+
+/** Content of messages with files links to our copies. */
+function withAnnouncedMedia(
+  media: MediaService,
+  messages: readonly Identified[],
+): { fresh: Identified[]; files: NewMedia[] } {
+  const files: NewMedia[] = []
+  const fresh = messages.map(({ inbound, id }) => {
+    const { type, content, channel } = inbound
+    const file = { type, content, media: inbound.media, channel_id: channel.id, message_id: id }
+    const announced = media.announce(inbound, file)
+    files.push(...announced.rows)
+    return { id, inbound: { ...inbound, type: announced.type, content: announced.content } }
+  })
+  return { fresh, files }
+}
+
+const inboundEvent = ({ inbound, id }: Identified, at: string): InboundEvent => ({
+  account_id: inbound.account_id,
+  mode: inbound.mode,
+  message_id: id,
+  channel_id: inbound.channel.id,
+  channel_type: inbound.channel.type,
+  from: inbound.from,
+  profile_name: inbound.profile_name,
+  type: inbound.type,
+  content: inbound.content,
+  received_at: at,
+})
+
+const recordReceived = (
+  platform: Platform,
+  tx: Db,
+  fresh: readonly Identified[],
+  rows: readonly MessageRow[],
+  at: string,
+): Promise<void> =>
+  recordEvents(
     tx,
     rows.map((row, index) => ({
       id: platform.ids('evt'),
@@ -103,30 +133,9 @@ export async function storeInbound(
       created_at: at,
     })),
   )
-  const replies = await sendReplies(
-    platform,
-    projections,
-    tx,
-    fresh.flatMap(({ inbound }, index) => {
-      const text = received[index]?.reply
-      return text === null || text === undefined ? [] : [{ inbound, row: rows[index]!, text }]
-    }),
-    at,
-  )
-  await platform.domain_events.publish(
-    tx,
-    'inbound_stored',
-    events.map((event, index) => ({ ...event, contact_id: rows[index]!.contact_id })),
-  )
-  return { rows, replies, files: files.length }
-}
 
 /** Those with a new provider id or none. */
-async function onlyNew<T extends { inbound: NewInbound; id: string }>(
-  tx: Db,
-  messages: readonly T[],
-  at: string,
-): Promise<T[]> {
+async function onlyNew(tx: Db, messages: readonly Identified[], at: string): Promise<Identified[]> {
   const named = messages.flatMap(({ inbound: { account_id, channel, provider_id }, id }) =>
     provider_id === null ? [] : [{ account_id, channel_id: channel.id, provider_id, message_id: id, created_at: at }],
   )

@@ -17,7 +17,9 @@ export async function insertReferences(tx: Db, references: readonly InboundRefer
   const stored = await tx<{ message_id: string }[]>`
     insert into inbound_references (account_id, channel_id, provider_id, message_id, created_at)
     select account_id, channel_id, provider_id, message_id, created_at
-    from json_to_recordset(${jsonRows(references)}::text::json) as t(account_id text, channel_id text, provider_id text, message_id text, created_at timestamptz)
+    from json_to_recordset(${jsonRows(references)}::text::json) as t(
+      account_id text, channel_id text, provider_id text, message_id text, created_at timestamptz
+    )
     order by account_id, channel_id, provider_id
     on conflict do nothing
     returning message_id`
@@ -26,9 +28,18 @@ export async function insertReferences(tx: Db, references: readonly InboundRefer
 
 export async function insertInbound(tx: Db, rows: readonly MessageRow[]): Promise<void> {
   await tx`
-    insert into messages (account_id, mode, id, channel_id, channel_type, direction, "to", "from", type, content, status, metadata, billing_source, amount_micros, contact_id, origin_type, reply_to, segments, encoding, created_at, updated_at)
-    select account_id, mode, id, channel_id, channel_type, 'inbound', "to", "from", type, content, 'received', '{}', 'wallet', 0, contact_id, 'inbound', reply_to, segments, encoding, created_at, created_at
-    from json_to_recordset(${jsonRows(rows)}::text::json) as t(account_id text, mode text, id text, channel_id text, channel_type text, "to" text, "from" text, type text, content json, contact_id text, reply_to text, segments smallint, encoding text, created_at timestamptz)`
+    insert into messages (
+      account_id, mode, id, channel_id, channel_type, direction, "to", "from", type, content, status, metadata,
+      billing_source, amount_micros, contact_id, origin_type, reply_to, segments, encoding, created_at,
+      updated_at
+    )
+    select account_id, mode, id, channel_id, channel_type, 'inbound', "to", "from", type, content, 'received',
+      '{}', 'wallet', 0, contact_id, 'inbound', reply_to, segments, encoding, created_at, created_at
+    from json_to_recordset(${jsonRows(rows)}::text::json) as t(
+      account_id text, mode text, id text, channel_id text, channel_type text, "to" text, "from" text,
+      type text, content json, contact_id text, reply_to text, segments smallint, encoding text,
+      created_at timestamptz
+    )`
 }
 
 export interface WaitingMessage {
@@ -49,8 +60,13 @@ export async function listWaiting(
 ): Promise<WaitingMessage[]> {
   return await sql<WaitingMessage[]>`
     select m.account_id, m.mode, m.id
-    from json_to_recordset(${jsonRows(recipients)}::text::json) as t(account_id text, mode text, channel_type text, "to" text)
-    join messages m on m.account_id = t.account_id and m.mode = t.mode and m."to" = t."to" and m.channel_type = t.channel_type
+    from json_to_recordset(${jsonRows(recipients)}::text::json) as t(
+      account_id text, mode text, channel_type text, "to" text
+    )
+    join messages m on m.account_id = t.account_id
+      and m.mode = t.mode
+      and m."to" = t."to"
+      and m.channel_type = t.channel_type
     where m.status = 'queued' and m.origin_type <> 'inbound'
     order by m.id`
 }
@@ -93,8 +109,11 @@ export async function lockParts(tx: Db, keys: readonly PartsKey[], at: string): 
     total,
   }))
   return await tx<PartsRow[]>`
-    insert into inbound_parts as p (account_id, mode, channel_id, sender, reference, total, parts, status, next_run_at, created_at)
-    select distinct on (channel_id, sender, reference, total) account_id, mode, channel_id, sender, reference, total, '[]'::json, 'waiting', ${at}::timestamptz, ${at}::timestamptz
+    insert into inbound_parts as p (
+      account_id, mode, channel_id, sender, reference, total, parts, status, next_run_at, created_at
+    )
+    select distinct on (channel_id, sender, reference, total) account_id, mode, channel_id, sender, reference,
+      total, '[]'::json, 'waiting', ${at}::timestamptz, ${at}::timestamptz
     from json_to_recordset(${jsonRows(rows)}::text::json) as t(${keyColumns(tx)})
     order by channel_id, sender, reference, total
     on conflict (channel_id, sender, reference, total) do update set total = p.total
@@ -104,7 +123,8 @@ export async function lockParts(tx: Db, keys: readonly PartsKey[], at: string): 
 /** The texts are locked. */
 export async function writeParts(tx: Db, rows: readonly PartsRow[]): Promise<void> {
   await tx`
-    update inbound_parts p set parts = t.parts, status = t.status, next_run_at = t.next_run_at, created_at = t.created_at
+    update inbound_parts p
+    set parts = t.parts, status = t.status, next_run_at = t.next_run_at, created_at = t.created_at
     from json_to_recordset(${jsonRows(rows)}::text::json)
       as t(${keyColumns(tx)}, parts json, status text, next_run_at timestamptz, created_at timestamptz)
     where p.account_id = t.account_id and p.mode = t.mode
@@ -113,9 +133,13 @@ export async function writeParts(tx: Db, rows: readonly PartsRow[]): Promise<voi
 
 /** Locks due texts that no process has locked. */
 export async function takeDueParts(tx: Db, at: string, rows_max: number): Promise<PartsRow[]> {
-  return await tx<
-    PartsRow[]
-  >`select * from inbound_parts where next_run_at <= ${at} order by next_run_at limit ${rows_max} for update skip locked`
+  return await tx<PartsRow[]>`
+    select *
+    from inbound_parts
+    where next_run_at <= ${at}
+    order by next_run_at
+    limit ${rows_max}
+    for update skip locked`
 }
 
 export async function removeParts(tx: Db, keys: readonly PartsKey[]): Promise<void> {
@@ -129,7 +153,8 @@ export async function removeParts(tx: Db, keys: readonly PartsKey[]): Promise<vo
     total,
   }))
   await tx`
-    delete from inbound_parts p using json_to_recordset(${jsonRows(rows)}::text::json) as t(${keyColumns(tx)})
+    delete from inbound_parts p
+    using json_to_recordset(${jsonRows(rows)}::text::json) as t(${keyColumns(tx)})
     where p.account_id = t.account_id and p.mode = t.mode
       and (p.channel_id, p.sender, p.reference, p.total) = (t.channel_id, t.sender, t.reference, t.total)`
 }

@@ -1,11 +1,13 @@
-/** The circuit breaker of an endpoint: after five consecutive failures it opens, and attempts are made one at a time, at most one a second, until one succeeds. */
+/**
+ * The circuit breaker of an endpoint: after five consecutive failures, attempts are made one at a time, at most one a
+ * second, until one succeeds.
+ */
 
 /** Consecutive failures that open the breaker. */
 export const breakerThreshold = 5
 /** Between attempts while the breaker is open. */
 export const breakerIntervalMs = 1_000
 
-/** The outcome of an attempt, as far as the breaker needs it. */
 export interface CountedOutcome {
   readonly endpoint_id: string
   readonly failed: boolean
@@ -13,13 +15,13 @@ export interface CountedOutcome {
   readonly breaker_open: boolean
 }
 
-/** Failed attempts after the last success of an endpoint, by the state of the breaker when they started. */
+/** Failures after the last success of an endpoint, by the state of the breaker when they started. */
 export interface FailureTally {
   closed: number
   open: number
 }
 
-/** By endpoint, from outcomes in order; endpoints whose last attempt succeeded are left out. */
+/** Endpoints whose last attempt succeeded are left out. */
 export function tallyFailures(outcomes: readonly CountedOutcome[]): Map<string, FailureTally> {
   const tallies = new Map<string, FailureTally>()
   for (const { endpoint_id, failed, breaker_open } of outcomes) {
@@ -35,6 +37,6 @@ export function tallyFailures(outcomes: readonly CountedOutcome[]): Map<string, 
   return tallies
 }
 
-/** The new count of consecutive failures. Attempts made in parallel count up to the threshold only, so a short outage never disables an endpoint. */
+/** Attempts made in parallel count up to the threshold only, so a short outage never disables an endpoint. */
 export const failuresAfter = (failures: number, { closed, open }: FailureTally): number =>
   failures + Math.min(closed, Math.max(0, breakerThreshold - failures)) + open

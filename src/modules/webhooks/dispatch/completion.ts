@@ -1,4 +1,7 @@
-/** Records the outcomes of attempts in sets: successes in one statement, the rest in a transaction that also counts consecutive failures. */
+/**
+ * Records outcomes in sets: successes in one statement, the rest in a transaction that also counts consecutive
+ * failures.
+ */
 import * as store from './repository.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { EndpointSession, EndpointSessions, DeliveryJob } from './endpoint-sessions.ts'
@@ -10,7 +13,7 @@ import { clearFailures, lockFailures, writeFailures, type FailureCount, asWorker
 export interface CompleterDeps {
   readonly platform: Platform
   readonly sessions: Pick<EndpointSessions, 'release'>
-  /** Called with the consecutive failures of an endpoint after they changed. Never rejects. */
+  /** Called with the changed consecutive failures of an endpoint. Never rejects. */
   readonly onFailures: (endpoint_id: string, failures: number) => Promise<void>
   /** Called when nothing is left to write. */
   readonly onIdle: () => void
@@ -44,7 +47,6 @@ export class Completer {
     this.#writing ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.#write())
   }
 
-  /** Some outcome is not written yet. */
   get busy(): boolean {
     return this.#outcomes.length > 0 || this.#writing !== undefined
   }
@@ -54,7 +56,7 @@ export class Completer {
     return this.#outcomes.some((outcome) => outcome.session === session)
   }
 
-  /** Stops retrying failed writes: an outcome that is not recorded means that another process repeats the attempt. */
+  /** Stops retrying failed writes; another process repeats the attempts that are not recorded. */
   abandon(): void {
     this.#abandoned = true
   }
@@ -110,13 +112,15 @@ export class Completer {
   }
 }
 
-/** An attempt that ended and is not recorded. */
 export interface AttemptOutcome {
   readonly session: EndpointSession
   readonly job: DeliveryJob
   readonly failed: boolean
   readonly result: AttemptResult
-  /** A later attempt at the endpoint succeeded, so this failure does not count. Stays set when the outcome is put back without that success. */
+  /**
+   * A later attempt at the endpoint succeeded, so this failure does not count. Stays set when the outcome is put back
+   * without that success.
+   */
   overtaken?: true
 }
 
@@ -127,7 +131,7 @@ export interface RecordingSet {
   readonly tallies: ReadonlyMap<string, FailureTally>
 }
 
-/** Splits outcomes into sets: successes first, so that later failures are counted from 0. */
+/** Successes first, so that later failures are counted from 0. */
 export function recordingSets(outcomes: readonly AttemptOutcome[]): RecordingSet[] {
   markOvertaken(outcomes)
   const sets = [false, true].map((failed) => outcomes.filter((outcome) => outcome.failed === failed))
@@ -151,8 +155,9 @@ const talliesOf = (set: readonly AttemptOutcome[]): Map<string, FailureTally> =>
   )
 
 /**
- * Records a set of deliveries. Those no longer in the queue were recorded by another process and are passed over. Resolves to the counts of consecutive
- * failures that changed. Where a delivery is on record already (only an operator can cause that), successes go the long way too.
+ * Records a set. Deliveries no longer in the queue were recorded by another process and are skipped. Resolves to the
+ * changed counts of consecutive failures. Where a delivery is on record already, successes are recorded in the
+ * transaction, too.
  */
 export async function recordOutcomes(pool: Pool, set: RecordingSet): Promise<FailureCount[]> {
   // in the order in which dropPending locks rows
@@ -179,7 +184,7 @@ export async function recordOutcomes(pool: Pool, set: RecordingSet): Promise<Fai
 
 const keyOf = ({ endpoint_id, id }: store.DeliveryKey): string => `${endpoint_id} ${id}`
 
-/** Counts only outcomes that were written now; the others were counted when they were recorded. Resolves to all counts that the set may have changed. */
+/** Counts only outcomes that were written now. Resolves to all counts that the set may have changed. */
 async function countFailures(
   sql: Db,
   { outcomes, tallies }: RecordingSet,

@@ -1,10 +1,12 @@
-/** Endpoint sessions: the deliveries loaded for each endpoint of this process, its attempts in progress, and the limits that protect other endpoints. */
+/**
+ * Endpoint sessions: deliveries loaded per endpoint, attempts in progress, and limits that protect other endpoints.
+ */
 import type { PostOutcome } from '../../../lib/http-poster.ts'
 import type { Target } from '../signing.ts'
 import { breakerThreshold, breakerIntervalMs } from './circuit-breaker.ts'
 import type { DueRow } from './repository.ts'
 
-/** Concurrent attempts at one endpoint: few at first, one more with every quick success. */
+/** Concurrent attempts at one endpoint; each quick success adds one. */
 const limitAtFirst = 4
 const limitMax = 64
 const limitWhenSlow = 8
@@ -14,7 +16,7 @@ const slowAfterMs = 1_000
 export interface DeliveryJob extends Omit<DueRow, 'next_run_at'> {
   /** Milliseconds since 1970. */
   readonly due_ms: number
-  /** On the clock's `elapsed` scale, in milliseconds; 0 before the attempt. */
+  /** By the monotonic clock; 0 before the attempt. */
   started_at: number
   /** Started while the breaker was open. */
   breaker_open: boolean
@@ -41,9 +43,9 @@ export interface EndpointSession {
   account_id: string
   mode: string
   version: number
-  /** The endpoint changed since it was read: no attempt starts before it is read again. */
+  /** The endpoint changed: no attempt starts before it is read again. */
   stale: boolean
-  /** This process holds the lease; false: no process did when it was last read. */
+  /** This process has the lease; false: no process did when it was last read. */
   taken: boolean
   active: boolean
   target: Target | undefined
@@ -51,18 +53,18 @@ export interface EndpointSession {
   failures: number
   /** Loaded and not started, oldest first. */
   buffer: DeliveryJob[]
-  /** IDs that are loaded and not recorded. */
+  /** Ids that are loaded and not recorded. */
   readonly loaded: Set<string>
   inProgress: Set<DeliveryJob>
   limit: number
   slow: boolean
-  /** Read on after this id; empty: from the start. */
+  /** Continue reading after this id; empty: from the start. */
   after: string
   /** There may be more rows in the queue. */
   more: boolean
-  /** Start of the last attempt, on the clock's `elapsed` scale. */
+  /** Start of the last attempt, by the monotonic clock. */
   started_at: number
-  /** By the elapsed time. */
+  /** By the monotonic clock. */
   used_at: number
 }
 
@@ -88,8 +90,8 @@ const newSession = (endpoint_id: string, now: number): EndpointSession => ({
 })
 
 /**
- * Something is due for the endpoint, whose lease is this process's or nobody's. Nobody's: either there is no endpoint any more, and what is left for it is
- * dropped by whoever finds it, or another process is just taking it; reading the endpoint tells which.
+ * The endpoint has due deliveries and this process or none has its lease. Without a lease, either the endpoint was
+ * deleted or another process is acquiring it; reading the endpoint shows which.
  */
 export function markDue(session: EndpointSession, taken: boolean, now: number): void {
   session.taken = taken
@@ -98,7 +100,6 @@ export function markDue(session: EndpointSession, taken: boolean, now: number): 
   session.used_at = now
 }
 
-/** The endpoint was changed and has to be read again. */
 export const markStale = (session: EndpointSession): EndpointSession =>
   Object.assign(session, { stale: true, version: 0 })
 
@@ -118,7 +119,7 @@ export function canStart(session: EndpointSession, now: number): boolean {
 export const prefetchOf = (session: EndpointSession): number =>
   session.failures >= breakerThreshold ? 2 : Math.min(256, Math.max(8, session.limit * 4))
 
-/** Adapts the concurrency limit: quick successes raise it, failures lower it. */
+/** Quick successes raise the concurrency limit, failures lower it. */
 export function adapt(session: EndpointSession, job: DeliveryJob, outcome: PostOutcome, now: number): void {
   session.inProgress.delete(job)
   session.used_at = now
@@ -170,19 +171,16 @@ export class EndpointSessions {
     return [...this.#byEndpoint.keys()]
   }
 
-  /** The session of an endpoint, opened if there is none. */
   open(endpoint_id: string, now: number): EndpointSession {
     let session = this.#byEndpoint.get(endpoint_id)
     if (session === undefined) this.#byEndpoint.set(endpoint_id, (session = newSession(endpoint_id, now)))
     return session
   }
 
-  /** How many more deliveries may be loaded. */
   capacity(): number {
     return loadedMax - this.#loaded
   }
 
-  /** Appends deliveries to the buffer of the endpoint. */
   enqueue(session: EndpointSession, jobs: readonly DeliveryJob[]): void {
     for (const job of jobs) {
       session.loaded.add(job.id)
@@ -204,14 +202,14 @@ export class EndpointSessions {
     return { read: await read().finally(() => (this.#releasedMeanwhile = undefined)), released }
   }
 
-  /** Forgets the deliveries that have not begun: they are read again from the queue. */
+  /** Deliveries that have not begun are read again from the queue. */
   reread(session: EndpointSession): void {
     for (const job of session.buffer.splice(0)) this.release(session, job)
     session.after = ''
     session.more = true
   }
 
-  /** Ends a session; its attempts in progress continue. */
+  /** Attempts in progress continue. */
   close(session: EndpointSession): void {
     this.reread(session)
     this.#byEndpoint.delete(session.endpoint_id)

@@ -9,14 +9,13 @@ import type { DueRow } from './repository.ts'
 type Wanted = Pick<DueRow, 'account_id' | 'mode' | 'event_id' | 'event_type'>
 
 export interface EventBodies {
-  /** Loads missing bodies up to the bound; resolves to the rows whose event is no longer stored. */
+  /** Loads missing bodies up to the bound. Resolves to the rows whose event is no longer stored. */
   load<R extends Wanted>(rows: readonly R[]): Promise<R[]>
   get(event_id: string): Buffer | undefined
 }
 
-/** Over all bodies. An event may be a megabyte: bodies beyond the bound are read when they are needed. */
+/** An event may be a megabyte: bodies beyond the bound are read when they are needed. */
 const usualBounds = { bodies_max: 4_000, bytes_max: 64 * 1024 * 1024 }
-/** Bodies read in one statement. */
 const readAtOnce = 100
 
 export function eventBodies(sql: Db, recent: RecentEvents, { bodies_max, bytes_max } = usualBounds): EventBodies {

@@ -1,4 +1,4 @@
-/** Opens, refreshes and closes endpoint sessions: by the leases of this process, and by what is due. */
+/** Opens, refreshes and closes endpoint sessions by the leases of this process and the due deliveries. */
 import * as store from './repository.ts'
 import { ageOf, longAgo, mark, isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -18,7 +18,7 @@ export class SessionManager {
   readonly #sessions: EndpointSessions
   readonly #leases: EndpointLeases
   #renewed = longAgo
-  /** Where the last pass over endpoints that have something due ended. */
+  /** The next scan starts after this endpoint. */
   #scannedTo = ''
 
   constructor(platform: Platform, sessions: EndpointSessions) {
@@ -27,7 +27,7 @@ export class SessionManager {
     this.#leases = endpointLeases(platform)
   }
 
-  /** Prolongs leases, lets go of those that were idle, and closes the sessions of those that were lost. */
+  /** Renews leases, releases idle ones, and closes the sessions of lost ones. */
   async renewLeases(): Promise<void> {
     const { clock } = this.#platform
     if (ageOf(clock, this.#renewed) < renewEveryMs || this.#sessions.size === 0) return
@@ -42,7 +42,7 @@ export class SessionManager {
     for (const session of this.#sessions.all()) if (!kept.has(session.endpoint_id)) this.#sessions.close(session)
   }
 
-  /** The sessions of endpoints that have something due and whose lease this process holds, or nobody. */
+  /** Sessions of endpoints with due deliveries whose lease this process or no process has. */
   async openDue(): Promise<EndpointSession[]> {
     const { clock, process_id } = this.#platform
     const now = clock.elapsed()
@@ -62,7 +62,7 @@ export class SessionManager {
     return ready
   }
 
-  /** Reads what has changed of the endpoints: an attempt goes to the address and under the secret of its moment. */
+  /** Reads changed endpoints: an attempt uses the current address and secret. */
   async refresh(ready: readonly EndpointSession[]): Promise<void> {
     const concerned = new Set([...ready, ...this.#sessions.all().filter((session) => session.buffer.length > 0)])
     if (concerned.size === 0) return
@@ -70,7 +70,7 @@ export class SessionManager {
     for (const row of await readEndpoints(this.#platform.pool, known)) {
       const session = this.#sessions.get(row.id)
       if (session === undefined) continue
-      // what was read under the old version may have been dropped since
+      // deliveries read under the old version may have been dropped
       this.#sessions.reread(session)
       if (!session.taken && row.status === 'active') this.#sessions.close(session)
       const { account_id, mode, version, failures } = row
@@ -80,7 +80,10 @@ export class SessionManager {
     }
   }
 
-  /** What is due for endpoints that are disabled or gone ends as failed: a race with the fan-out may have left it. One that was enabled since it was read is left alone. Resolves to the number of deliveries. */
+  /**
+   * Ends due deliveries of disabled or deleted endpoints as failed; a race with the fan-out may have left them.
+   * Endpoints enabled meanwhile are skipped. Resolves to the number of deliveries.
+   */
   async dropForInactive(ready: readonly EndpointSession[]): Promise<number> {
     let dropped = 0
     for (const session of ready) {
@@ -91,13 +94,13 @@ export class SessionManager {
     return dropped
   }
 
-  /** This process has changed the endpoint: nothing begins before it is read anew. */
+  /** No attempt begins before the changed endpoint is read again. */
   changed(endpoint_id: string): void {
     const session = this.#sessions.get(endpoint_id)
     if (session !== undefined) this.#sessions.reread(markStale(session))
   }
 
-  /** Lets go of every lease. Never rejects: with a dead database they run out by themselves. */
+  /** Releases every lease. Never rejects: without the database they expire. */
   async stop(): Promise<void> {
     await this.#leases.release(this.#sessions.ids()).catch(() => undefined)
     this.#sessions.clear()
@@ -106,16 +109,16 @@ export class SessionManager {
 
 export interface EndpointLeases {
   /**
-   * The endpoints behind `after` that have something due, with who holds each lease once this process has taken those that nobody living held. Brings retries whose time has
-   * come to the queue first.
+   * Endpoints after `after` with due deliveries and the owners of their leases, after acquiring free ones. Queues due
+   * retries first.
    */
   dueEndpoints(after: string): Promise<DueEndpoint[]>
-  /** Prolongs these; resolves to those that this process still holds. */
+  /** Resolves to those that this process still has. */
   renew(endpoint_ids: readonly string[]): Promise<string[]>
   release(endpoint_ids: readonly string[]): Promise<void>
 }
 
-/** Endpoints looked at in one pass. */
+/** Endpoints per scan. */
 const endpointsPerPass = 1_000
 const retriesPerPass = 2_000
 const leaseMs = 60_000

@@ -26,7 +26,7 @@ export class QueueReader {
     return this.#reading !== undefined
   }
 
-  /** Reads for endpoints whose buffers run low until none does. One read at a time. */
+  /** Reads until no buffer is low. One read at a time. */
   readMore(): Promise<void> {
     this.#reading ??= this.#readUntilEnough()
     return this.#reading
@@ -39,7 +39,7 @@ export class QueueReader {
   }
 
   async #readUntilEnough(): Promise<void> {
-    // where nothing runs low it ends at once, and not before it is known as the reading
+    // must not end before it is stored as the current read
     await Promise.resolve()
     try {
       for (let wanted = this.#runningLow(); wanted.length > 0; wanted = this.#runningLow()) {
@@ -47,7 +47,7 @@ export class QueueReader {
         this.#deps.begin()
       }
     } finally {
-      // with nothing awaited since the last look, so that what runs low from here on begins the next reading
+      // nothing is awaited since the last check, so buffers that run low now start the next read
       this.#reading = undefined
     }
   }
@@ -74,13 +74,13 @@ export class QueueReader {
       const found = byEndpoint.get(want.endpoint_id) ?? []
       session.more = found.length === want.limit
       session.after = session.more ? found.at(-1)!.id : ''
-      // released: recorded meanwhile, or to be read anew
+      // released: recorded meanwhile, or to be read again
       const fresh = found.filter((row) => !session.loaded.has(row.id) && !released.has(row.id) && !read.gone.has(row))
       sessions.enqueue(session, fresh.map(jobOf))
     }
   }
 
-  /** What is due, with the bodies in memory; `gone` is ended, for its events are no longer kept. */
+  /** Due deliveries with their bodies. Those in `gone` end, because their events are deleted. */
   async #readWithBodies(wanted: readonly ReadAhead[]): Promise<{ rows: DueRow[]; gone: ReadonlySet<DueRow> }> {
     const { pool, bodies } = this.#deps
     const rows = await readDue(pool, wanted)

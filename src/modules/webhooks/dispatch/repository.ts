@@ -1,12 +1,12 @@
-/** SQL of the queue, over all accounts at once: what is due, and what has become due. */
+/** SQL of the delivery queue. Across tenants. */
 import { jsonRows, type Db, textColumn, type Fragment } from '../../../platform/database/sql.ts'
 import type { EndpointRow } from '../endpoint.ts'
 import { isAlive } from '../../../platform/jobs/process-registry.ts'
 import type { AttemptResult } from '../attempt.ts'
 
 /**
- * For transactions of workers: commits without waiting for the disk, since what a crash takes back is done again; and plans without reading a queue through, however small it
- * was when the plan was made.
+ * Sets up transactions of workers: they commit without waiting for the disk, since lost work is repeated, and never
+ * plan to scan the whole queue.
  */
 export async function asWorker(sql: Db): Promise<void> {
   await sql`select set_config('synchronous_commit', 'off', true), set_config('enable_seqscan', 'off', true)`
@@ -14,11 +14,11 @@ export async function asWorker(sql: Db): Promise<void> {
 
 export interface DueEndpoint {
   readonly endpoint_id: string
-  /** Who holds the lease; null: nobody. */
+  /** Owner of the lease; null: none. */
   readonly process_id: string | null
 }
 
-/** The endpoints behind `after` that have something due, and whether the time of some retry has come, which is not in the queue yet. */
+/** Endpoints after `after` with due deliveries, and whether retries are due that are not queued yet. */
 export async function listDueEndpoints(
   sql: Db,
   { at, after, limit }: { at: string; after: string; limit: number },
@@ -34,16 +34,29 @@ export async function listDueEndpoints(
   }
 }
 
-/** Brings to the queue what has waited for this time, the longest due first. */
+/** Queues due retries, those due first in front. */
 export async function queueDueRetries(sql: Db, at: string, limit: number): Promise<void> {
   await sql`
     with due as (
-      select endpoint_id, id from webhook_retries where next_run_at <= ${at} order by next_run_at limit ${limit} for update skip locked
+      select endpoint_id, id
+      from webhook_retries
+      where next_run_at <= ${at}
+      order by next_run_at
+      limit ${limit}
+      for update skip locked
     ), gone as (
-      delete from webhook_retries r using due where r.endpoint_id = due.endpoint_id and r.id = due.id returning r.*
+      delete from webhook_retries r
+      using due
+      where r.endpoint_id = due.endpoint_id
+        and r.id = due.id
+      returning r.*
     )
-    insert into webhook_queue (endpoint_id, id, account_id, mode, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, next_run_at, created_at)
-    select endpoint_id, id, account_id, mode, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, next_run_at, created_at
+    insert into webhook_queue (
+      endpoint_id, id, account_id, mode, event_id, event_type, attempts, response_status, duration_ms, error,
+      error_message, scheduled, next_run_at, created_at
+    )
+    select endpoint_id, id, account_id, mode, event_id, event_type, attempts, response_status, duration_ms,
+      error, error_message, scheduled, next_run_at, created_at
     from gone on conflict do nothing`
 }
 
@@ -61,13 +74,14 @@ export type EndpointState = Pick<
   | 'version'
 > & { readonly failures: number }
 
-/** The endpoints of these ids whose version is another than the one known. Deleted ones have the status `disabled`. */
+/** Endpoints whose version has changed. Deleted ones have the status `disabled`. */
 export async function readEndpoints(
   sql: Db,
   known: readonly { id: string; version: number }[],
 ): Promise<EndpointState[]> {
   return await sql<EndpointState[]>`
-    select e.account_id, e.mode, e.id, e.url, e.status, e.secret, e.previous_secret, e.previous_secret_until, e.verification_token, e.version, coalesce(l.failures, 0) as failures
+    select e.account_id, e.mode, e.id, e.url, e.status, e.secret, e.previous_secret, e.previous_secret_until,
+      e.verification_token, e.version, coalesce(l.failures, 0) as failures
     from json_to_recordset(${jsonRows(known)}::text::json) as k (id text, version int)
     join webhook_endpoints e on e.id = k.id
     left join webhook_leases l on l.endpoint_id = e.id
@@ -88,18 +102,19 @@ export interface DueRow {
 
 export interface ReadAhead {
   readonly endpoint_id: string
-  /** The id that was read last. */
+  /** The last id that was read. */
   readonly after: string
   readonly limit: number
 }
 
-/** What is due for each endpoint after the id that was read last, oldest first, up to its own limit. */
+/** Due deliveries of each endpoint after the last id, oldest first, up to its own limit. */
 export async function readDue(sql: Db, wanted: readonly ReadAhead[]): Promise<DueRow[]> {
   return await sql<DueRow[]>`
-    select endpoint_id, id, account_id, mode, event_id, event_type, attempts, scheduled, next_run_at from webhook_due_deliveries(${jsonRows(wanted)}::text::json)`
+    select endpoint_id, id, account_id, mode, event_id, event_type, attempts, scheduled, next_run_at
+    from webhook_due_deliveries(${jsonRows(wanted)}::text::json)`
 }
 
-/** How many deliveries are due, and how many wait for a later attempt; counted up to 100,000 each. */
+/** Due deliveries and those waiting for a retry, counted up to 100,000 each. */
 export async function queueDepths(sql: Db): Promise<{ due: number; waiting: number }> {
   const [row] = await sql<{ due: number; waiting: number }[]>`
     select (select count(*) from (select 1 from webhook_queue limit 100000) q)::int as due,
@@ -111,11 +126,11 @@ export interface LeaseOptions {
   readonly process_id: string
   readonly at: string
   readonly lease_until: string
-  /** Processes that beat after this time live. */
+  /** Processes with a heartbeat after this time are alive. */
   readonly alive_since: string
 }
 
-/** Takes those leases on these endpoints that nobody living holds; resolves to the endpoints whose lease was taken. */
+/** Acquires leases that no living process has. Resolves to the endpoints whose lease was acquired. */
 export async function takeLeases(
   sql: Db,
   endpoint_ids: readonly string[],
@@ -125,18 +140,24 @@ export async function takeLeases(
     update webhook_leases l set process_id = ${process_id}, lease_until = ${lease_until}
     where l.endpoint_id in (
       select f.endpoint_id from webhook_leases f
-      where f.endpoint_id = any(${[...endpoint_ids]}::text[]) and f.process_id is distinct from ${process_id}
+      where f.endpoint_id = any(${[...endpoint_ids]}::text[])
+        and f.process_id is distinct from ${process_id}
         and (f.process_id is null or f.lease_until <= ${at} or not ${isAlive(sql, sql`f.process_id`, alive_since)})
       order by f.endpoint_id for update skip locked)
     returning l.endpoint_id`
   return rows.map((row) => row.endpoint_id)
 }
 
-/** Those of these endpoints of which `condition` holds, locked in the one order that everybody uses: an update alone locks as it comes across them. */
+/** Locks endpoints that meet `condition` in the order of their ids, which an update alone does not. */
 const lockedOf = (sql: Db, endpoint_ids: readonly string[], condition: Fragment) => sql`
-  select endpoint_id from webhook_leases where endpoint_id = any(${[...endpoint_ids]}::text[]) and ${condition} order by endpoint_id for update`
+  select endpoint_id
+  from webhook_leases
+  where endpoint_id = any(${[...endpoint_ids]}::text[])
+    and ${condition}
+  order by endpoint_id
+  for update`
 
-/** Prolongs leases; those not returned are lost. */
+/** Leases that are not returned are lost. */
 export async function renewLeases(
   sql: Db,
   process_id: string,
@@ -144,15 +165,21 @@ export async function renewLeases(
   lease_until: string,
 ): Promise<string[]> {
   const rows = await sql<{ endpoint_id: string }[]>`
-    update webhook_leases set lease_until = ${lease_until} where endpoint_id in (${lockedOf(sql, endpoint_ids, sql`process_id = ${process_id}`)}) returning endpoint_id`
+    update webhook_leases
+    set lease_until = ${lease_until}
+    where endpoint_id in (${lockedOf(sql, endpoint_ids, sql`process_id = ${process_id}`)})
+    returning endpoint_id`
   return rows.map((row) => row.endpoint_id)
 }
 
 export async function releaseLeases(sql: Db, process_id: string, endpoint_ids: readonly string[]): Promise<void> {
-  await sql`update webhook_leases set process_id = null where endpoint_id in (${lockedOf(sql, endpoint_ids, sql`process_id = ${process_id}`)})`
+  await sql`
+    update webhook_leases
+    set process_id = null
+    where endpoint_id in (${lockedOf(sql, endpoint_ids, sql`process_id = ${process_id}`)})`
 }
 
-/** Failed attempts in a row of an endpoint. */
+/** Consecutive failures of an endpoint. */
 export interface FailureCount {
   readonly endpoint_id: string
   readonly failures: number
@@ -161,25 +188,36 @@ export interface FailureCount {
 /** Locked until the transaction ends. */
 export async function lockFailures(sql: Db, endpoint_ids: readonly string[]): Promise<FailureCount[]> {
   return await sql<FailureCount[]>`
-    select endpoint_id, failures from webhook_leases where endpoint_id = any(${[...endpoint_ids]}::text[]) order by endpoint_id for update`
+    select endpoint_id, failures
+    from webhook_leases
+    where endpoint_id = any(${[...endpoint_ids]}::text[])
+    order by endpoint_id
+    for update`
 }
 
 export async function writeFailures(sql: Db, counts: readonly FailureCount[]): Promise<void> {
   await sql`
     update webhook_leases l set failures = c.failures
-    from (select unnest(text_column(${textColumn(counts.map((one) => one.endpoint_id))})) as endpoint_id, unnest(text_column(${textColumn(counts.map((one) => one.failures))}))::int as failures) c
+    from (
+      select unnest(text_column(${textColumn(counts.map((one) => one.endpoint_id))})) as endpoint_id,
+        unnest(text_column(${textColumn(counts.map((one) => one.failures))}))::int as failures
+    ) c
     where l.endpoint_id = c.endpoint_id`
 }
 
-/** The failures in a row of these endpoints are over. */
+/** Resets the failures of these endpoints. */
 export async function clearFailures(sql: Db, endpoint_ids: readonly string[]): Promise<void> {
-  await sql`update webhook_leases set failures = 0 where endpoint_id in (${lockedOf(sql, endpoint_ids, sql`failures > 0`)})`
+  await sql`
+    update webhook_leases
+    set failures = 0
+    where endpoint_id in (${lockedOf(sql, endpoint_ids, sql`failures > 0`)})`
 }
 
 export async function failuresOf(sql: Db, endpoint_id: string): Promise<number> {
-  const [row] = await sql<
-    { failures: number }[]
-  >`select failures from webhook_leases where endpoint_id = ${endpoint_id}`
+  const [row] = await sql<{ failures: number }[]>`
+    select failures
+    from webhook_leases
+    where endpoint_id = ${endpoint_id}`
   return row?.failures ?? 0
 }
 
@@ -188,10 +226,11 @@ export async function recordSuccesses(sql: Db, done: readonly AttemptResult[]): 
   const column = (of: (one: AttemptResult) => string | number | null) => textColumn(done.map(of))
   await sql`
     select webhook_record_delivered(p_endpoint_ids => ${column((one) => one.endpoint_id)}, p_ids => ${column((one) => one.id)}, p_attempts => ${column((one) => one.attempts)},
-      p_response_statuses => ${column((one) => one.response_status)}, p_durations => ${column((one) => one.duration_ms)})`
+      p_response_statuses => ${column((one) => one.response_status)},
+      p_durations => ${column((one) => one.duration_ms)})`
 }
 
-/** What a delivery is, beside how its attempt ended. */
+/** A delivery without its outcome. */
 export interface AttemptedDelivery {
   readonly account_id: string
   readonly mode: string
@@ -203,24 +242,26 @@ export interface AttemptedDelivery {
   readonly created_at: string
 }
 
-/** Names a delivery. */
 export interface DeliveryKey {
   readonly endpoint_id: string
   readonly id: string
 }
 
-/** Takes these off the queue; resolves to those that were there. The others were recorded by someone else. */
+/** Removes deliveries from the queue. Resolves to those that were there; others were recorded by another process. */
 export async function takeFromQueue(sql: Db, keys: readonly DeliveryKey[]): Promise<AttemptedDelivery[]> {
   return await sql<AttemptedDelivery[]>`
     delete from webhook_queue q
-    using (select unnest(text_column(${textColumn(keys.map((key) => key.endpoint_id))})) as endpoint_id, unnest(text_column(${textColumn(keys.map((key) => key.id))})) as id) k
+    using (
+      select unnest(text_column(${textColumn(keys.map((key) => key.endpoint_id))})) as endpoint_id,
+        unnest(text_column(${textColumn(keys.map((key) => key.id))})) as id
+    ) k
     where q.endpoint_id = k.endpoint_id and q.id = k.id
     returning q.account_id, q.mode, q.endpoint_id, q.id, q.event_id, q.event_type, q.scheduled, q.created_at`
 }
 
 /**
- * Puts on record what ended, and up for a retry what is attempted again; passes over what is there already, as after a commit whose answer was lost, also where the
- * retry has come due or been made since. Resolves to what was written.
+ * Records ended deliveries and schedules retries. Skips existing rows, as after a commit whose answer was lost.
+ * Resolves to what was written.
  */
 export async function insertResults(
   sql: Db,
@@ -228,18 +269,32 @@ export async function insertResults(
 ): Promise<DeliveryKey[]> {
   return await sql<DeliveryKey[]>`
     with d as materialized (
-      select * from json_to_recordset(${jsonRows(rows)}::text::json) as r (account_id text, mode text, endpoint_id text, id text, event_id text, event_type text, scheduled boolean,
-        created_at timestamptz, status text, attempts int, response_status int, duration_ms int, error text, error_message text, next_attempt_at timestamptz)
+      select *
+      from json_to_recordset(${jsonRows(rows)}::text::json) as r (account_id text, mode text, endpoint_id text, id text, event_id text, event_type text, scheduled boolean,
+        created_at timestamptz, status text, attempts int, response_status int, duration_ms int, error text,
+        error_message text, next_attempt_at timestamptz)
     ), ended as (
-      insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, created_at)
-      select account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, created_at
+      insert into webhook_deliveries (
+        account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms,
+        error, error_message, created_at
+      )
+      select account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status,
+        duration_ms, error, error_message, created_at
       from d where status is not null on conflict do nothing
       returning account_id, mode, endpoint_id, id, status
     ), failed as (
-      insert into webhook_failures (account_id, mode, endpoint_id, id) select account_id, mode, endpoint_id, id from ended where status = 'failed' on conflict do nothing
+      insert into webhook_failures (account_id, mode, endpoint_id, id)
+      select account_id, mode, endpoint_id, id
+      from ended
+      where status = 'failed'
+      on conflict do nothing
     ), retried as (
-      insert into webhook_retries (account_id, mode, endpoint_id, id, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, next_run_at, created_at)
-      select account_id, mode, endpoint_id, id, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, next_attempt_at, created_at
+      insert into webhook_retries (
+        account_id, mode, endpoint_id, id, event_id, event_type, attempts, response_status, duration_ms, error,
+        error_message, scheduled, next_run_at, created_at
+      )
+      select account_id, mode, endpoint_id, id, event_id, event_type, attempts, response_status, duration_ms,
+        error, error_message, scheduled, next_attempt_at, created_at
       from d where status is null
         and not exists (select 1 from webhook_queue q where q.endpoint_id = d.endpoint_id and q.id = d.id)
         and not exists (select 1 from webhook_deliveries w where w.endpoint_id = d.endpoint_id and w.id = d.id)

@@ -1,4 +1,7 @@
-/** Decides which deliveries start now: by the rules of their endpoints, the slots of this process, and fairness between accounts. */
+/**
+ * Decides which deliveries start now: by the rules of their endpoints, the slots of this process, and fairness
+ * between accounts.
+ */
 import type { SteadyClock } from '../../../lib/clock.ts'
 import { breakerThreshold } from './circuit-breaker.ts'
 import {
@@ -10,17 +13,16 @@ import {
 } from './endpoint-sessions.ts'
 import type { EventBodies } from './event-bodies.ts'
 
-/** Slots for attempts in progress in this process; slow endpoints together may use half of them. */
+/** Attempts in progress in this process; slow endpoints together may use half of the slots. */
 const slotsMax = 2_048
 const slowMax = slotsMax / 2
-/** A large body uses several slots: it stays in memory until its receiver has read it. */
+/** A large body uses several slots, since it stays in memory until its receiver has read it. */
 const bytesPerSlot = 64 * 1024
 
 export interface SchedulerDeps {
   readonly clock: Pick<SteadyClock, 'elapsed'>
   readonly sessions: EndpointSessions
   readonly bodies: Pick<EventBodies, 'get'>
-  /** Makes the attempt. */
   readonly begin: (session: EndpointSession, job: DeliveryJob, body: Buffer) => void
 }
 
@@ -64,7 +66,9 @@ export class Scheduler {
     startInTurn(this.#deps.sessions.all(), (session) => this.#startOne(session))
   }
 
-  /** Frees the slots of an attempt; `wasSlow`: its endpoint counted as slow at the start. Call `startNext` afterwards. */
+  /**
+   * Frees the slots of an attempt. `wasSlow`: its endpoint counted as slow at the start. Call `startNext` afterwards.
+   */
   ended({ slots = 1 }: DeliveryJob, wasSlow: boolean): void {
     this.#inProgress -= 1
     this.#taken -= slots
@@ -76,7 +80,6 @@ export class Scheduler {
     else while (this.#startOne(session)) continue
   }
 
-  /** Starts nothing from now on. */
   stop(): void {
     this.#stopped = true
   }
@@ -110,7 +113,7 @@ export class Scheduler {
   }
 }
 
-/** Starts one delivery for each account in turn, so that no account takes all slots. */
+/** One delivery for each account in turn, so that no account uses all slots. */
 function startInTurn(sessions: readonly EndpointSession[], begin: (session: EndpointSession) => boolean): void {
   const waiting = sessions.filter((session) => session.buffer.length > 0)
   const accounts = [...Map.groupBy(waiting, (session) => session.account_id).values()]

@@ -1,6 +1,6 @@
 /**
- * The deliver worker: leases endpoints, reads their due deliveries, schedules and posts them, and records the outcomes. A slow receiver delays
- * its own deliveries only.
+ * The worker `deliver`: leases endpoints, reads their due deliveries, posts them, and records the outcomes. A slow
+ * receiver delays its own deliveries only.
  */
 import type { HttpPoster, PostOutcome } from '../../../lib/http-poster.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
@@ -21,13 +21,16 @@ export interface DeliveryWorkerDeps {
   readonly poster: HttpPoster
   /** Disables an endpoint after too many consecutive failures. */
   readonly disable: (tenant: { account_id: string; mode: string }, endpoint_id: string) => Promise<void>
-  /** Emits endpoints that this process changed: no attempt may start with the old state after the request was answered. */
+  /**
+   * Emits endpoints that this process changed: no attempt may start with the old state after the request was
+   * answered.
+   */
   readonly onChange: (listener: (endpoint_id: string) => void) => void
   /** 0 ≤ x < 1, for jitter. */
   readonly random: () => number
 }
 
-/** How long a run waits for the attempts that it started; the others continue during the next run. */
+/** How long a run waits for its attempts; the others continue during the next run. */
 const batchWaitMs = 25
 const graceMs = 3_000
 
@@ -97,7 +100,7 @@ class DeliveryWorker {
     return worked
   }
 
-  /** Makes one attempt, queues its outcome for recording, and starts attempts that may follow. */
+  /** Makes one attempt, queues its outcome, and starts attempts that may follow. */
   async #deliver(session: EndpointSession, job: DeliveryJob, body: Buffer): Promise<void> {
     const wasSlow = session.slow
     const outcome = await this.#executor.post(session, job, body)
@@ -129,7 +132,7 @@ class DeliveryWorker {
     if (this.#scheduler.inProgress === 0 || this.#stopping) this.#completer.flush()
   }
 
-  /** Called with the recorded number of consecutive failures; disables the endpoint at the limit. */
+  /** Disables the endpoint when it reaches the limit of consecutive failures. */
   async #onFailures(endpoint_id: string, failures: number): Promise<void> {
     const { platform, disable } = this.#deps
     const session = this.#sessions.get(endpoint_id)
@@ -178,7 +181,6 @@ class Idle {
     for (const resolve of waiting) resolve()
   }
 
-  /** Resolves when idle. */
   async wait(): Promise<void> {
     if (this.#isIdle()) return
     await new Promise<void>((resolve) => this.#waiting.push(resolve))

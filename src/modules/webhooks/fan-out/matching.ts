@@ -1,27 +1,27 @@
-/** The deliveries that a batch of events makes: who subscribes, and whose filters accept the event. Pure. */
+/** Matches events with subscriptions and their filters. */
 import { hash } from 'node:crypto'
 import type { EndpointFilters } from '../../../api/resources/webhook-endpoint.ts'
 
-/** An event as the fan-out reads it, in the order of the feed. */
+/** In the order of the feed. */
 export interface FeedEvent {
   readonly account_id: string
   readonly mode: string
   readonly id: string
-  /** Empty for an event that goes to one endpoint alone, which whoever recorded it sees to. */
+  /** Empty for an event to a single endpoint, whose delivery already exists. */
   readonly type: string
   readonly position: string
   /** As PostgreSQL writes it. */
   readonly created_at: string
-  /** By `kindOf` it: what subscriptions are looked up by. */
+  /** See `kindOf`. */
   readonly kind: string
 }
 
-/** An active endpoint that wants events of a kind. */
+/** An active endpoint that receives events of a kind. */
 export interface Subscription extends Since {
   readonly endpoint_id: string
-  /** Null: everything passes. */
+  /** Null: no filter. */
   readonly filters: EndpointFilters | null
-  /** Of its endpoint; null where there is none any more. */
+  /** Of its endpoint; null where it was deleted. */
   readonly version: number | null
 }
 
@@ -37,18 +37,21 @@ export interface NewDelivery {
   readonly next_run_at: string
 }
 
-/** By `kindOf` an event. */
+/** By `kindOf`. */
 export type Subscriptions = ReadonlyMap<string, readonly Subscription[]>
 
-/** What subscriptions are looked up by: account, mode and type of event. */
+/** The key of subscriptions: account, mode and type of event. */
 export const kindOf = ({ account_id, mode, type }: Pick<FeedEvent, 'account_id' | 'mode' | 'type'>): string =>
   `${account_id} ${mode} ${type}`
 
-/** Follows from event and endpoint, so that making it again makes the same. */
+/** Derived from event and endpoint, so that a repeated step makes the same deliveries. */
 export const deliveryId = (event_id: string, endpoint_id: string): string =>
   `whd_${event_id.slice(4, 18)}${hash('md5', event_id + endpoint_id, 'hex').slice(0, 12)}`
 
-/** The deliveries of these events, oldest first. `objectOf` returns the object of an event for a filter; undefined: the event is no longer stored. */
+/**
+ * Deliveries of these events, oldest first. `objectOf` returns the object of an event; undefined: it is no longer
+ * stored.
+ */
 export function makeDeliveries(
   events: readonly FeedEvent[],
   subscriptions: Subscriptions,
@@ -80,10 +83,10 @@ const deliveryOf = (event: FeedEvent, endpoint_id: string): NewDelivery => ({
 
 type Json = Readonly<Record<string, unknown>>
 
-/** What a key is compared with, of objects of one kind; undefined where the object does not have it. */
+/** The value that a filter compares; undefined where the object has none. */
 type Field = (object: Json) => unknown
 
-/** By kind of object, which is the first word of an event's type. Kinds that are not here pass every filter. */
+/** By kind of object, the first word of an event's type. Other kinds pass every filter. */
 const fieldsOf: Readonly<Record<string, Partial<Record<keyof EndpointFilters, Field>>>> = {
   message: {
     channels: ({ channel_id }) => channel_id,
@@ -103,7 +106,7 @@ const fieldsOf: Readonly<Record<string, Partial<Record<keyof EndpointFilters, Fi
   },
 }
 
-/** Of an event's object, all that filters look at. */
+/** The fields of an event's object that filters use. */
 export type FilterFields = Readonly<
   Record<'id' | 'channel_id' | 'channel_type' | 'direction' | 'type' | 'origin', unknown>
 >
@@ -117,7 +120,7 @@ export const filterFieldsOf = ({ id, channel_id, channel_type, direction, type, 
   origin,
 })
 
-/** `filters` holds the keys that restrict something, none of them empty. */
+/** `filters` has non-empty keys only. */
 export function passesFilters(filters: EndpointFilters, event_type: string, object: Json): boolean {
   const fields = fieldsOf[event_type.split('.', 1)[0]!]
   if (fields === undefined) return true
@@ -130,15 +133,15 @@ export function passesFilters(filters: EndpointFilters, event_type: string, obje
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null
 
-/** The moment from which on an endpoint receives events. */
+/** From when on an endpoint receives events. */
 export interface Since {
-  /** Of the snapshot's xmax, as positions of events are: the epoch above 48 bits of transaction id. */
+  /** The snapshot's xmax in the format of event positions: the epoch above 48 bits of transaction id. */
   readonly position: string
-  /** What had been committed, as PostgreSQL writes a `pg_snapshot`: `xmin:xmax:xid,…`. */
+  /** A `pg_snapshot` as PostgreSQL writes it: `xmin:xmax:xid,…`. */
   readonly snapshot: string
 }
 
-/** The bits of a position that hold the transaction id. */
+/** The bits of a position that contain the transaction id. */
 const epochShift = 48n
 const transactionMask = (1n << epochShift) - 1n
 

@@ -1,9 +1,8 @@
-/** SQL of the fan-out, over all accounts: what is new in the feed, who subscribes to it, and the one statement that moves the cursor. */
+/** SQL of the fan-out: new events, their subscriptions, and the statement that moves the cursor. Across tenants. */
 import type { EndpointFilters } from '../../../api/resources/webhook-endpoint.ts'
 import { textColumn, type Db } from '../../../platform/database/sql.ts'
 import { kindOf, type FeedEvent, type NewDelivery, type Subscription } from './matching.ts'
 
-/** How far the fan-out has followed the feed. */
 export interface FanOutCursor {
   readonly position: string
   readonly id: string
@@ -13,7 +12,7 @@ export interface FeedSlice {
   readonly cursor: FanOutCursor
   /** In the order of the feed. */
   readonly events: readonly FeedEvent[]
-  /** More becomes final once a transaction under way has ended. */
+  /** More becomes final once a running transaction ends. */
   readonly blocked: boolean
 }
 
@@ -29,10 +28,11 @@ interface SliceRow {
   times: string
 }
 
-/** The events that are final and lie behind the cursor, up to `limit`. */
+/** Final events after the cursor, up to `limit`. */
 export async function readFeedSlice(sql: Db, limit: number): Promise<FeedSlice> {
   const [row] = await sql<SliceRow[]>`
-    select at_position, at_id, blocked, account_ids, modes, ids, types, positions, times from webhook_feed_slice(${limit})`
+    select at_position, at_id, blocked, account_ids, modes, ids, types, positions, times
+    from webhook_feed_slice(${limit})`
   const { at_position, at_id, blocked, account_ids } = row!
   return {
     cursor: { position: at_position, id: at_id },
@@ -59,7 +59,7 @@ function eventsOf(account_ids: readonly string[], row: SliceRow): FeedEvent[] {
   })
 }
 
-/** The subscriptions to these kinds of events, by `kindOf`. */
+/** By `kindOf`. */
 export async function readSubscriptions(
   sql: Db,
   kinds: readonly Pick<FeedEvent, 'account_id' | 'mode' | 'type'>[],
@@ -86,18 +86,18 @@ export interface FanOutStep {
   readonly to: FanOutCursor
   /** ISO 8601. */
   readonly at: string
-  /** The endpoints that the step was worked out for, as they were then. */
+  /** The versions of endpoints for which the step was computed. */
   readonly endpoints: ReadonlyMap<string, number>
   readonly deliveries: readonly NewDelivery[]
 }
 
-/** Why a step was not made: one of its endpoints has changed; or the cursor or the events are no longer what they were. */
+/** Why a step was not written. */
 export type StaleStep = 'endpoints' | 'feed'
 
 /**
- * Moves the cursor and writes what the step made, all of it or nothing: nothing when the cursor is no longer where it was, for another process was quicker,
- * when one of the endpoints has changed meanwhile, or when the last event is no longer there: a replica that was behind has taken over, and events yet to be written may get
- * positions before it. Null: it was made. Commits without waiting for the disk.
+ * Moves the cursor and writes the deliveries, or nothing: where another process moved the cursor, an endpoint has
+ * changed, or the last event is missing because a replica took over, so that new events may get earlier positions.
+ * Null: it was written. Commits without waiting for the disk.
  */
 export async function commitFanOut(sql: Db, step: FanOutStep): Promise<StaleStep | null> {
   const { from, to, at, endpoints, deliveries } = step
@@ -138,7 +138,8 @@ export async function movedColumns(sql: Db): Promise<Readonly<Record<string, Mov
     select position::text as position, id from webhook_fan_out`
   const { position, id } = cursor ?? { position: '0', id: '' }
   return {
-    // events that were fanned out here get positions before everything in the other feed, in their order; the others are fanned out there
+    // events that were fanned out here get positions before everything in the other feed; the others are fanned out
+    // there
     events: {
       position: `case when (position, id) <= (${position}, '${id}') then position - ${position} - 1 else position end`,
     },

@@ -1,4 +1,4 @@
-/** The fan-out worker: follows the event feed and inserts the deliveries of active subscriptions into the queue. */
+/** The fan-out worker: follows the event feed and queues the deliveries of active subscriptions. */
 import * as store from './repository.ts'
 import { isoTime, pause } from '../../../lib/clock.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
@@ -8,16 +8,15 @@ import { readEvents } from '../feed/repository.ts'
 import { filterFieldsOf, type FilterFields, makeDeliveries, type FeedEvent, type Subscriptions } from './matching.ts'
 
 const eventsPerPass = 2_000
-/** Deliveries of one run, except those of a single event: an account may have hundreds of endpoints. */
+/** Per run, except for the deliveries of a single event: an account may have hundreds of endpoints. */
 const deliveriesPerPass = 10_000
 /** Whole objects in memory at once for their filters. */
 const objectsAtOnce = 100
 /** Between two runs while events arrive. */
 const soonMs = 15
-/** Consecutive runs that find events but none that is final: then an unrelated transaction may block the feed. */
+/** Runs in a row that find events but none that is final: then an unrelated transaction may block the feed. */
 const blockedRuns = 10
 
-/** The result of one run. */
 export interface FanOutResult {
   readonly events: number
   readonly queued: number
@@ -25,14 +24,14 @@ export interface FanOutResult {
   readonly blocked: boolean
   /** More is final already. */
   readonly more: boolean
-  /** Why nothing was written: another process moved the cursor, an endpoint changed, or the events are lost. Null: it was written. */
+  /**
+   * Why nothing was written: another process moved the cursor, an endpoint changed, or the events are lost. Null: it
+   * was written.
+   */
   readonly stale: store.StaleStep | null
 }
 
-/**
- * Makes the deliveries of events as they become final. Any number of processes may run it: the cursor lets one of them make each step, and
- * the others pause.
- */
+/** Any number of processes may run it: the cursor lets one of them make each step. */
 export function fanOutWorker(platform: Platform): Worker {
   const state = { blocked: 0, eventsMax: eventsPerPass }
   return {
@@ -54,7 +53,10 @@ export function fanOutWorker(platform: Platform): Worker {
   }
 }
 
-/** One step along the feed, of up to `limit` events: reads what is new and who wants it, and writes the deliveries with the cursor. */
+/**
+ * One step along the feed, of up to `limit` events: matches new events with subscriptions and writes the deliveries
+ * with the cursor.
+ */
 export async function fanOutOnce(platform: Platform, limit = eventsPerPass): Promise<FanOutResult> {
   const { pool, clock } = platform
   const { cursor, events: found, blocked } = await store.readFeedSlice(pool, limit)
@@ -86,7 +88,7 @@ function withinDeliveries(events: readonly FeedEvent[], subscriptions: Subscript
   return end === -1 ? events : events.slice(0, Math.max(1, end))
 }
 
-/** The filtered fields of events that some subscriber filters, by id. Read in chunks: an object may be a megabyte. */
+/** Filtered fields by event id. Read in chunks: an object may be a megabyte. */
 async function readFields(
   { pool }: Platform,
   events: readonly FeedEvent[],

@@ -1,4 +1,4 @@
-/** SQL of the event feed: in commit order, up to the horizon below which nothing can appear any more. */
+/** SQL of the event feed: in commit order, up to the horizon below which no event can appear any more. */
 import type { Tenant } from '../../../api/caller.ts'
 import type { EventRow } from '../../../platform/events/outbox.ts'
 import { jsonRows, type Db, textColumn } from '../../../platform/database/sql.ts'
@@ -9,7 +9,7 @@ export interface FeedFilter {
   readonly object_id?: string | undefined
   readonly created_after?: string | undefined
   readonly created_before?: string | undefined
-  /** Ids of events made well before `created_after` lie below, of those made well after `created_before` above. */
+  /** Bounds of ids for `created_after` and `created_before`, with slack. */
   readonly id_from?: string | undefined
   readonly id_to?: string | undefined
 }
@@ -17,16 +17,17 @@ export interface FeedFilter {
 export interface FeedPage {
   readonly order: 'asc' | 'desc'
   readonly limit: number
-  /** Exclusive; undefined: from the end that comes first. */
+  /** Exclusive; undefined: from the start of the order. */
   readonly after?: { readonly position: string; readonly id: string } | undefined
 }
 
-/** Types of which there are most; the others have an index of their own, whose predicate this repeats. */
+/** The most frequent types; the others have an index whose predicate repeats this list. */
 const commonTypes: readonly string[] = ['message.sent', 'message.delivered', 'message.read']
 
 /**
- * Up to `limit + 1` events. Neither order shows what lies at or above the horizon, so that a cursor of one is good for the other. The horizon is a sub-select: one for all rows.
- * Positions are not in the order of ids where transactions overlap, so what is created after a time is looked for from the last event well before it, not from the first one behind.
+ * Up to `limit + 1` events below the horizon, so that cursors work in both orders. The horizon is a sub-select,
+ * evaluated once. Where transactions overlap, positions are not in the order of ids, so `created_after` starts from
+ * the last event well before it.
  */
 export async function listEvents(
   sql: Db,
@@ -53,7 +54,8 @@ export async function listEvents(
         select e.position from events e where e.account_id = ${account_id} and e.mode = ${mode} and e.id < ${id_from} order by e.id desc limit 1), 0)`
       }
       ${id_to === undefined ? sql`` : sql`and id < ${id_to}`}
-    order by ${ascending ? sql`position, id` : sql`position desc, id desc`} limit ${page.limit + 1}`
+    order by ${ascending ? sql`position, id` : sql`position desc, id desc`}
+    limit ${page.limit + 1}`
 }
 
 export async function findPosition(
@@ -66,16 +68,17 @@ export async function findPosition(
   return row ?? null
 }
 
-/** The events of these ids; each account's and mode's own. */
+/** Each account's and mode's own. */
 export async function readEvents(
   sql: Db,
   wanted: readonly { readonly account_id: string; readonly mode: string; readonly id: string }[],
 ): Promise<EventRow[]> {
   return await sql<EventRow[]>`
-    select id, mode, type, created_at, object from webhook_events(${jsonRows(wanted.map(({ account_id, mode, id }) => ({ account_id, mode, id })))}::text::json)`
+    select id, mode, type, created_at, object
+    from webhook_events(${jsonRows(wanted.map(({ account_id, mode, id }) => ({ account_id, mode, id })))}::text::json)`
 }
 
-/** A place in the feed: everything up to this event has been seen. */
+/** Everything up to this event has been read. */
 export interface FeedPlace {
   readonly position: string
   readonly id: string
@@ -86,7 +89,7 @@ export interface FollowedEvent extends FeedPlace {
   readonly object_id: string
 }
 
-/** An id that comes after those of all events. */
+/** After the ids of all events. */
 const afterAll = 'evt_~'
 
 /** The end of a feed, and the id of the last event before it; null where there is none. */
@@ -101,7 +104,7 @@ export async function findEnd(
   return { place: { position: row!.position, id: afterAll }, last_id: row!.last_id }
 }
 
-/** What lies behind each of these slots, in the order of the feeds: an array for each, with at most `limit` events. */
+/** An array for each place, with at most `limit` events after it in the order of the feed. */
 export async function listFollowing(
   sql: Db,
   after: readonly (Tenant & FeedPlace)[],
@@ -111,13 +114,18 @@ export async function listFollowing(
   const rows = await sql<(FollowedEvent & { projection: number })[]>`
     select p.projection, e.id, e.type, e.object_id, e.position::text as position
     from (
-      select generate_series(0, ${after.length - 1}::int) as projection, unnest(text_column(${column(({ account_id }) => account_id)})) as account_id,
-        unnest(text_column(${column(({ mode }) => mode)})) as mode, unnest(text_column(${column(({ position }) => position)}))::bigint as position,
+      select generate_series(0, ${after.length - 1}::int) as projection,
+        unnest(text_column(${column(({ account_id }) => account_id)})) as account_id,
+        unnest(text_column(${column(({ mode }) => mode)})) as mode,
+        unnest(text_column(${column(({ position }) => position)}))::bigint as position,
         unnest(text_column(${column(({ id }) => id)})) as id
     ) p
     cross join lateral (
       select id, type, object_id, position from events f
-      where f.account_id = p.account_id and f.mode = p.mode and (f.position, f.id) > (p.position, p.id) and f.position < (select feed_horizon())
+      where f.account_id = p.account_id
+        and f.mode = p.mode
+        and (f.position, f.id) > (p.position, p.id)
+        and f.position < (select feed_horizon())
       order by f.position, f.id limit ${limit}
     ) e
     order by p.projection, e.position, e.id`

@@ -1,4 +1,4 @@
-/** The event feed (behaviour: webhooks 7): what webhooks deliver, for polling and for catching up. */
+/** The event feed (behaviour: webhooks 7), for polling and for catching up. */
 import type { Tenant } from '../../../api/caller.ts'
 import { eventTypes } from '../../../api/events.ts'
 import { isId } from '../../../api/ids.ts'
@@ -24,18 +24,18 @@ export interface FeedQuery {
 }
 
 export interface FeedService {
-  /** Up to `limit + 1` events. Refusals: parameter_invalid for an unknown type or cursor. */
+  /** Up to `limit + 1` events. Problems: parameter_invalid for an unknown type or cursor. */
   list(sql: Db, tenant: Tenant, query: FeedQuery, page: Page): Promise<Event[]>
   get(sql: Db, tenant: Tenant, id: string): Promise<Event>
-  /** Where the feed ends now, and its last event; null where it has none. */
+  /** The current end of the feed and its last event; null where it is empty. */
   end(sql: Db, tenant: Tenant): Promise<{ place: FeedPlace; last_id: string | null }>
-  /** The place of an event; null for one that is not kept, or of another account. */
+  /** Null for an event that is deleted or of another account. */
   placeOf(sql: Db, tenant: Tenant, id: string): Promise<FeedPlace | null>
-  /** What follows each place, at most `limit` events for each, in the order of the feeds. */
+  /** At most `limit` events after each place, in the order of the feeds. */
   following(sql: Db, after: readonly (Tenant & FeedPlace)[], limit: number): Promise<FollowedEvent[][]>
 }
 
-/** An event's id is made within this time of the moment that it tells of. */
+/** An event's id is made within this time of its `created_at`. */
 const idSlackMs = 10 * 60_000
 
 export function feedService(platform: Pick<Platform, 'clock' | 'settings'>): FeedService {
@@ -44,7 +44,7 @@ export function feedService(platform: Pick<Platform, 'clock' | 'settings'>): Fee
       const types = query.type === undefined ? undefined : typesOf(query.type)
       const order = query.order ?? 'desc'
       const after = page.starting_after === undefined ? undefined : await cursorOf(sql, tenant, page.starting_after)
-      // what follows a cursor older than what is kept is the whole feed; what precedes it is gone
+      // after a cursor older than the stored events comes the whole feed; before it comes nothing
       if (after === 'past' && order === 'desc') return []
       const rows = await listEvents(
         sql,
@@ -80,7 +80,7 @@ export function feedService(platform: Pick<Platform, 'clock' | 'settings'>): Fee
   }
 }
 
-/** A bound of ids for a time; none for a time that ids cannot tell. */
+/** A bound of ids for a time; undefined for a time that ids cannot express. */
 function bound(time: string | undefined, slack: number): string | undefined {
   const ms = time === undefined ? NaN : Date.parse(time) + slack
   return Number.isFinite(ms) && ms > 0 && ms < 2 ** 48 ? idFloor('evt', ms) : undefined
