@@ -33,7 +33,6 @@ async function startShop(t: TestContext) {
     return made.body.id
   }
   let n = 0
-  /** Resolves to the ids of the event's runs. */
   const report = async (type = 'cart.abandoned'): Promise<string[]> => {
     const reported = await api.post('/v1/automation_events', { source, type, event_id: `e${++n}`, customer: { phone } })
     assert.equal(reported.status, 202, JSON.stringify(reported.body))

@@ -36,7 +36,6 @@ test('despite kills, disabled sources and opt-outs, each run has one message or 
     if (left === 0) break
     const chance = clock.now() < calmAt ? random.next() : 0.15
     if (chance < 0.12) await crowd.killOne(random.below(workers))
-    // also runs that are claimed already
     else if (chance < 0.4)
       await service.pool`update automation_runs set next_run_at = least(next_run_at, ${new Date(clock.now())}) where scheduled_for <= ${new Date(clock.now())} and next_run_at is not null`
     else if (chance < 0.43) await stopped(service, ids[random.below(sources)]!, random.pick(['source', 'automation']))

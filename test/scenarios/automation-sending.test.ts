@@ -14,11 +14,9 @@ const worker = 'automation-runs'
 const minute = 60_000
 const smsChannel = { type: 'sms', provider: 'simulator', name: 'Other', identifier: '+4915100000009', credentials: {} }
 
-/** Each of another customer. */
 const recipients = (count: number) => Array.from({ length: count }, (_, n) => ({ to: `+4915${10_000_000 + n}` }))
 
 const readRun = async (api: Api, id: string | undefined) => (await api.get(`/v1/automation_runs/${id}`)).body
-/** Status, with the reason if there is one. */
 const told = async (api: Api, id: string | undefined) => {
   const { status, reason } = await readRun(api, id)
   return [status, reason].filter(Boolean).join(' ')

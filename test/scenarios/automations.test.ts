@@ -11,7 +11,6 @@ const rule = (field: unknown, operator: unknown, value?: unknown) => ({
   conditions: [{ field, operator, ...(value === undefined ? {} : { value }) }],
 })
 
-/** Status, code, and each failure as `param code`. */
 const refusalOf = ({ status, body }: Answered): unknown[] => [
   status,
   body.error?.code,

@@ -73,7 +73,6 @@ interface Line {
   readonly balance_after_micros: number
 }
 
-/** Newest first. */
 async function statementOf({ api }: Awaited<ReturnType<World['account']>>): Promise<Line[]> {
   const lines: Line[] = []
   for (let cursor: string | null = ''; cursor !== null;) {
@@ -86,7 +85,6 @@ async function statementOf({ api }: Awaited<ReturnType<World['account']>>): Prom
   return lines
 }
 
-/** With credits and money for so many messages. */
 async function openShop(world: World, affordable: number, at: number) {
   const account = await world.account({ mode: 'live', credit_micros: (affordable - 10) * price })
   await world.services.billing.grantPackage(world.pool, {

@@ -425,7 +425,6 @@ interface EmittedEvent {
   readonly object: any
 }
 
-/** A live account with an SMS channel. */
 async function openShop(t: Parameters<typeof startWorld>[0], credit_micros?: number) {
   const world = await startWorld(t)
   const account = await world.account({ mode: 'live', ...(credit_micros === undefined ? {} : { credit_micros }) })
@@ -451,7 +450,6 @@ async function connect(account: TestAccount, type: string, identifier: string): 
   return body.id
 }
 
-/** With all receipts. */
 async function deliver(world: World): Promise<void> {
   for (let round = 0; round < 5; round++) {
     await world.settle()

@@ -15,7 +15,6 @@ const campaign = {
   launch: true,
 }
 
-/** Folds nothing. */
 async function sendAll(world: World): Promise<void> {
   for (let turn = 0; turn < 30; turn++) {
     await world.tick('campaign-snapshots', 'campaigns', 'dispatch', 'reports')

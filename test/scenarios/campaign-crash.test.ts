@@ -108,11 +108,9 @@ interface Done {
   pauses: number
   resumes: number
   cancelled: boolean
-  /** Before its snapshot was complete. */
   pausedUnstarted: boolean
 }
 
-/** An action that the status does not allow is refused. */
 async function act({ api }: ApiAlone, id: string, action: 'pause' | 'resume' | 'cancel', done: Done): Promise<void> {
   const { status, body } = await api.post(`/v1/campaigns/${id}/${action}`)
   assert.ok(status === 200 || body.error?.code === 'campaign_state_invalid', JSON.stringify(body))
@@ -123,7 +121,6 @@ async function act({ api }: ApiAlone, id: string, action: 'pause' | 'resume' | '
   if (action === 'pause' && body.started_at === null) done.pausedUnstarted = true
 }
 
-/** Counters equal recipients and messages at one moment. */
 async function exactlyCounted({ app, pool, tenant }: ApiAlone): Promise<Campaign[]> {
   return await pool.begin('isolation level repeatable read read only', async (tx) => {
     const shown = await app.services.campaigns.list(tx, tenant, undefined, { limit: 100, starting_after: undefined })
@@ -152,7 +149,6 @@ async function exactlyCounted({ app, pool, tenant }: ApiAlone): Promise<Campaign
   })
 }
 
-/** Recipients without exactly one message or a reason. */
 const wronged = (pool: Pool) => pool`
   select r.campaign_id, r.n, r.status, r.message_id, m.ids
   from campaign_recipients r

@@ -203,7 +203,6 @@ test('saving and launching look the template up at the provider, and use our cop
   const template = graph.templates.find(({ name }) => name === 'offer')!
   const { id } = (await save()).body
 
-  // without a callback
   template.status = 'PAUSED'
   const paused = [
     await save(),

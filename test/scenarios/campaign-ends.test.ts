@@ -30,7 +30,6 @@ async function crowded(t: TestContext) {
   for (let i = 0; i < 20; i++)
     await api.post('/v1/messages', { channel, to: '+4915199999990', type: 'text', text: { body: 'Hi' } })
   const { id } = await launched(api, campaignTo(numbers(recipients), { channel }))
-  /** Recipients of the campaign's send attempts. */
   const handedTo = () => provider.sent.filter(({ to }) => to !== '+4915199999990').map(({ to }) => to)
   const setChannel = async (change: object) =>
     assert.equal((await api.patch(`/v1/channels/${channel}`, change)).status, 200)
@@ -39,7 +38,6 @@ async function crowded(t: TestContext) {
 
 type Crowded = Awaited<ReturnType<typeof crowded>>
 
-/** Counts recipients whose message was not sent. */
 async function waiting({ world, id }: Crowded): Promise<number> {
   const [row] = await world.pool<{ count: number }[]>`
     select count(*)::int as count from campaign_recipients r join messages m on m.account_id = r.account_id and m.mode = r.mode and m.id = r.message_id

@@ -16,7 +16,6 @@ async function startTest(t: TestContext) {
   return { world, account_id, api, key }
 }
 
-/** Tagged `a`, without names. */
 async function addContacts(world: World, account_id: string, count: number): Promise<void> {
   await world.pool`
     insert into contacts (account_id, mode, id, phone, phone_key, tags, labels, created_at, updated_at)

@@ -14,7 +14,6 @@ const spring = {
 }
 const waiting = { send_at: '2100-01-01T00:00:00Z' }
 
-/** Each with its preparation; resolves to path and body. */
 const operations: Readonly<Record<string, (api: Api) => Promise<[string, object | undefined]>>> = {
   create: async () => ['/v1/campaigns', spring],
   'create and launch': async () => ['/v1/campaigns', { ...spring, schedule: waiting, launch: true }],
@@ -32,7 +31,6 @@ async function saved(api: Api, ...actions: string[]): Promise<string> {
   return id
 }
 
-/** All campaigns and messages. */
 const everything = async (api: Api): Promise<unknown> => {
   const [campaigns, messages] = [await api.get('/v1/campaigns?limit=100'), await api.get('/v1/messages?limit=100')]
   return [campaigns.body.data, messages.body.data.map(({ id }: { id: string }) => id)]

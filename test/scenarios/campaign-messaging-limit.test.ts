@@ -39,7 +39,6 @@ async function whatsappWorld(t: TestContext) {
     await limit(messaging_limit)
     const to = (recipients: readonly object[], more: object = {}) =>
       campaignTo(recipients, { channel, message, ...more })
-    /** Frees the sender for the next account. */
     const close = async () => void (await api.delete(`/v1/channels/${channel}`))
     return { api, limit, to, close }
   }
@@ -49,7 +48,6 @@ async function whatsappWorld(t: TestContext) {
 const draftOf = async (api: Api, body: object): Promise<string> =>
   (await api.post('/v1/campaigns', { consent_declared: true, ...body })).body.id
 
-/** The rehearsal's findings, and the launch's. */
 async function launchOf(api: Api, id: string) {
   const { checks } = (await api.post(`/v1/campaigns/${id}/rehearse`)).body
   const told = checks.find(({ code }: { code: string }) => code === 'campaign_limit_exceeded')
@@ -68,7 +66,6 @@ test('writing again to recipients of the last 24 hours does not count towards th
   const { world, shop } = await whatsappWorld(t)
   const { api, to, limit } = await shop(10)
   const ids = []
-  // near the limit, and far from it
   for (const recipients of [10, 10, 110, 110]) {
     await limit(recipients)
     ids.push((await launched(api, to(numbers(8)))).id)
@@ -209,7 +206,6 @@ test('a launch follows the limit that the rehearsal predicted, and the launched 
   assert.equal(seen.size, effort(5, 6), [...seen].join())
 })
 
-/** Creates the contacts; resolves to the audience. */
 async function contactsFor(
   api: Api,
   { kind, now, blocked }: { kind: string; now: number[]; blocked: number[] },

@@ -82,7 +82,6 @@ test('an API message is sent before waiting campaign messages of its channel', a
   const { world, api, channel } = await liveSms(t, { settings: { max_messages_per_second: 2 } })
   const { id } = await launched(api, campaignTo(numbers(60), { channel }))
   await passFor(world, 5000)
-  // other messages keep the channel busy
   for (let i = 0; i < 6; i++)
     await api.post('/v1/messages', { channel, to: '+4915199999990', type: 'text', text: { body: 'Hi' } })
   await passFor(world, 1000)
@@ -189,7 +188,6 @@ function countStatements({ app }: World): () => number {
     apply(target, self, parts) {
       const query = Reflect.apply(target, self, parts) as Promise<unknown>
       const sent = query.then.bind(query)
-      // a fragment is not awaited
       Reflect.set(query, 'then', (...handlers: Parameters<typeof sent>) => {
         count++
         return sent(...handlers)

@@ -8,9 +8,7 @@ import { startWorld, type World } from '../support/world.ts'
 import { effort, isFull } from '../support/effort.ts'
 
 const workers = ['campaign-snapshots', 'campaigns', 'dispatch', 'reports', 'follow-campaigns']
-/** Between two runs of the worker. */
 const lookMs = 100
-/** Enough for a few dozen messages. */
 const looksMax = 1000
 
 const phones = Array.from({ length: 14 }, (_, i) => `+49151123456${String(70 + i)}`)
@@ -188,7 +186,6 @@ async function audienceOf(api: Api, given: Scenario['audience']): Promise<object
   return { type: 'segment', segment_id: (await api.post('/v1/segments', { name: 'S', rules })).body.id }
 }
 
-/** Skips the hours outside of its window. */
 async function untilEnded(world: World, api: Api, id: string): Promise<Campaign> {
   await world.settle('campaign-snapshots')
   for (let looks = 0; looks < looksMax; looks++) {
@@ -206,7 +203,6 @@ async function untilEnded(world: World, api: Api, id: string): Promise<Campaign>
   return assert.fail('the campaign did not end')
 }
 
-/** In the format of a rehearsal. */
 async function happened(api: Api, { id, counters, cost }: Campaign) {
   const { data } = (await api.get(`/v1/campaigns/${id}/recipients?status=failed&limit=100`)).body
   const would_skip: Record<string, number> = { ...counters.skip_reasons }
@@ -219,7 +215,6 @@ async function happened(api: Api, { id, counters, cost }: Campaign) {
   }
 }
 
-/** Of the first and last message; null without any. */
 async function sentTimes(api: Api, id: string): Promise<{ first: number; last: number } | null> {
   const { data } = (await api.get('/v1/messages?limit=100')).body
   const times = data

@@ -86,7 +86,6 @@ test('a rehearsal classifies an ad-hoc audience like the snapshot, with samples,
       { to: '+4915112345671', message: text('Hello friend') },
     ],
   })
-  // 20 a second
   assert.deepEqual([Date.parse(starts_at) - world.clock.now(), Date.parse(ends_at) - world.clock.now()], [0, 150])
   assert.deepEqual(
     checks.map(({ code, ok }: { code: string; ok: boolean }) => [code, ok]),
@@ -333,7 +332,6 @@ test('a campaign whose snapshot completes during its rehearsal is rehearsed for 
   const find = channels.find
   channels.find = async (...asked) => {
     channels.find = find
-    // the rehearsal has read the campaign
     await world.settle('campaign-snapshots')
     // as if another process had taken the snapshot: the cache has no rules of it
     await storedRulesOf('others', async () => JSON.stringify(rules) + ' '.repeat(9_000_000))

@@ -18,7 +18,6 @@ const schedule = (given: object) => ({ schedule: given })
 const text = (body: unknown) => ({ message: { type: 'text', text: { body } } })
 const smile = '😀'
 
-/** Status, code, and each failure as `param code`. */
 const refusalOf = ({ status, body }: Answered): unknown[] => [
   status,
   body.error?.code,

@@ -14,7 +14,6 @@ const text = {
 }
 const phone = (n: number): string => `+4915${String(100_000_000 + n)}`
 
-/** In the order of their ids. */
 async function manyContacts(world: World, account: TestAccount, from: number, count: number): Promise<string[]> {
   const items = Array.from({ length: count }, (_, i) => ({
     kind: 'create' as const,
@@ -311,7 +310,6 @@ test('a campaign paused, cancelled or abandoned during its snapshot continues, o
   await snapshots(world)
   assert.equal(await rowsOf(world), rows)
   await api.post(`/v1/campaigns/${paused}/resume`)
-  // another process continues
   for (let turn = 0; turn < 50; turn++) await other.app.worker('campaign-snapshots').tick()
 
   const recipients = await recipientsOf(account, paused)
@@ -339,7 +337,6 @@ test('a snapshot of thousands with kills and concurrent changes contains everybo
     for (let pass = 0; pass < 10 && (await rowsOf(world)) <= written.at(-1)!; pass++)
       await victim.pass('campaign-snapshots')
     written.push(await rowsOf(world))
-    // during the next chunk
     let isOver = false
     const last = victim
       .pass('campaign-snapshots')

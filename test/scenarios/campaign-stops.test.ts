@@ -25,7 +25,6 @@ test('a campaign without funds pauses once, and continues after resume without w
   const { world, api, account, channel } = await liveSms(t, { credit_micros: 1 })
   const recipients = numbers(12)
   const body = campaignTo(recipients, { channel, throttle_per_second: 10 })
-  // enough for three messages
   const price = (await api.post('/v1/campaigns', body)).body.cost.estimated_wallet_micros / recipients.length
   await world.services.billing.creditWallet(world.pool, account.id, 3 * price, null)
   const refused = await api.post('/v1/campaigns', { ...body, launch: true, consent_declared: true })

@@ -22,7 +22,6 @@ async function startTest(t: TestContext) {
   return { world, api }
 }
 
-/** At most ten seconds. */
 async function finish(world: World, api: Api, id: string): Promise<Recipient[]> {
   for (let passed = 0; passed < 10_000; passed += 100) {
     await world.tick('campaign-snapshots', 'campaigns', 'dispatch', 'reports', 'follow-campaigns')
@@ -33,7 +32,6 @@ async function finish(world: World, api: Api, id: string): Promise<Recipient[]> 
   return (await api.get(`/v1/campaigns/${id}/recipients?limit=100`)).body.data
 }
 
-/** The text, or the error code. */
 async function textsOf(world: World, api: Api, campaign: object): Promise<unknown[]> {
   const saved = await api.post('/v1/campaigns', { ...spring, ...campaign, launch: true })
   assert.equal(saved.status, 201, JSON.stringify(saved.body))

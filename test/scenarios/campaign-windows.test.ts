@@ -44,7 +44,6 @@ async function busy(t: TestContext, { per_second = 1, ahead = 0 } = {}) {
 
 const openUntil = (end: string) => ({ schedule: { timezone: 'Europe/Berlin', send_window: { start: '10:00', end } } })
 
-/** Only the workers at the end run. */
 const passUntil = async (world: World, at: string): Promise<void> =>
   await world.clock.advance(Date.parse(at) - world.clock.now())
 

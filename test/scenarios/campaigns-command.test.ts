@@ -15,7 +15,6 @@ async function shop(t: TestContext) {
     POSTHORN_DATA_DIR: world.platform.settings.data_dir,
   }
   const { api, id: account } = await world.account()
-  /** `rewrites`: on a terminal. */
   const posthorn = (argv: readonly string[], rewrites = false) => {
     const seen = { out: '', err: '' }
     const terminal = {

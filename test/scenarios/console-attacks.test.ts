@@ -21,7 +21,6 @@ async function signIn(world: World, client = consoleClient(world), password = ow
   return client
 }
 
-/** Has a copy of the cookie. */
 function thief(world: World, { cookie }: ConsoleClient): ConsoleClient {
   const client = consoleClient(world)
   client.cookie = cookie
@@ -296,7 +295,6 @@ test('other sites can neither send requests nor frame the console', async (t) =>
   assert.deepEqual(refusal(await owner.send('POST', '/two_factor', '{}', form)), [403, 'csrf_header_missing'])
 })
 
-/** Invited by this person, and signed in. */
 async function joined(world: World, inviter: ConsoleClient, role: string): Promise<ConsoleClient> {
   const { url } = (await inviter.send('POST', '/invitations', { email: `${role}@example.com`, role })).body
   const client = consoleClient(world)

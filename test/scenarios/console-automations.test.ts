@@ -60,7 +60,6 @@ test(
     await field(page, 'Name').fill('Thanks again')
     await button(page, 'Save').click()
     await heading(page, 'Thanks again').waitFor()
-    // the shop's event, answered now
     await button(page, 'Simulate').click()
     await field(simulating, 'Recent event').waitFor()
     await button(simulating, 'Simulate').click()

@@ -13,7 +13,6 @@ import {
   openOwnersConsole,
 } from '../support/console.ts'
 
-/** Chooses a file for the button. */
 async function choosing(
   page: Page,
   name: string,

@@ -16,7 +16,6 @@ const account_sid = 'AC0123456789abcdef0123456789abcdef'
 const auth_token = 'f00dfeedf00dfeedf00dfeedf00dfeed'
 const identifier = '+14155550100'
 
-/** With a simulated Twilio and money. */
 async function withTwilio(t: TestContext) {
   const sim = await simulateTwilio(t, {
     account_sid,

@@ -7,7 +7,6 @@ import { withoutChromium } from '../support/chromium.ts'
 import { button, field, heading, openOwnersConsole } from '../support/console.ts'
 import { until } from '../support/waiting.ts'
 
-/** The name of the focused element. */
 const focused = (page: Page): Promise<string> =>
   page.evaluate<string>(`(() => {
     const { activeElement: at } = document

@@ -80,7 +80,6 @@ test(
     await search(contact.id)
     await options.first().click()
     await page.waitForURL(`**/contacts/${contact.id}`)
-    // Enter takes the first hit
     const refused = await account.api.post('/v1/messages', { channel: 'ch_test_sms' })
     await world.settle()
     await search(refused.body.error.request_id)

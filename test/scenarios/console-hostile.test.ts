@@ -14,7 +14,6 @@ const hostile = (length: number): string => {
 const script = 'javascript:hacked=1'
 const text = (body: string) => ({ type: 'text', text: { body } })
 
-/** Everything that a customer can name and write; resolves to the screens that show it. */
 async function written({
   world,
   account,
@@ -137,7 +136,6 @@ test(
         )
         for (const width of widths) {
           await page.setViewportSize({ width, height: 800 })
-          // charts are resized a moment later
           await until(
             `${mode} ${path} to fit into ${width} px`,
             () => sidewaysPixels(page),

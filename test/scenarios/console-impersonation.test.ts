@@ -8,7 +8,6 @@ const code = (answer: { body: { error?: { code: string } } }) => answer.body.err
 const minute = 60_000
 const fast = { settings: { rate_limit_sign_in: 1000, rate_limit_console: 1000 } }
 
-/** An administrator of one account, and another account with its own owner. */
 async function openPlatform(world: World) {
   await world.account({ name: 'Ours' })
   const admin = await signedInOwner(world)

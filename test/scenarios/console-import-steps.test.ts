@@ -36,19 +36,19 @@ test('an import is uploaded, described, checked and started, with the result tha
   await account.api.post('/v1/contacts', { phone: '+14155550107', identifiers: { telegram: '77' } })
   const rows = [
     '+14155550100,,38,', // known
-    '(415) 555-0101,new@example.com,39,', // new, in the country that is said later
-    '+14155550101,,40,', // the same once more
-    ',new@example.com,41,', // found by the e-mail address of the row before
-    ',MAIL@example.com,42,', // known by its e-mail address
-    '+14155550102,,43,77', // somebody else's identifier
-    '12,,44,', // no number
+    '(415) 555-0101,new@example.com,39,', // new; the country is chosen later
+    '+14155550101,,40,', // repeated
+    ',new@example.com,41,', // matches the row before by e-mail
+    ',MAIL@example.com,42,', // known by e-mail
+    '+14155550102,,43,77', // another contact's identifier
+    '12,,44,', // invalid number
     ',,45,', // nobody
     ...Array.from({ length: 2100 }, (_, n) => `+1415555${2000 + n},p${n}@example.com,,`),
-    // in another piece than those that they mean
+    // in another chunk than the rows that they match
     '+14155552000,,46,',
     ',p8@example.com,47,',
     '+14155550199,p7@example.com,48,',
-    ',p7@example.com,49,', // two contacts by now
+    ',p7@example.com,49,', // matches two contacts by now
   ]
   const csv = `Mobile;E-Mail;Shoe size;identifiers.telegram\n${rows.join('\n').replaceAll(',', ';')}\n`
 

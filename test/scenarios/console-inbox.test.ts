@@ -26,7 +26,6 @@ const timer = (page: Page) => page.getByRole('timer', { name: 'Service window' }
 const writes = async ({ account }: OwnersConsole, channel: string, from: string, body: string) =>
   (await account.api.post('/v1/test/inbound_messages', { channel, from, type: 'text', text: { body } })).body
 
-/** Newest first. */
 const sent = async ({ account }: OwnersConsole) => (await account.api.get('/v1/messages?direction=outbound')).body.data
 
 test('an inbound message is read, answered once, assigned and closed', skip, async (t) => {

@@ -7,7 +7,6 @@ import { withoutChromium } from '../support/chromium.ts'
 import { button, field, heading, openConsole, openOwnersConsole, startConsoleWorld } from '../support/console.ts'
 import { until } from '../support/waiting.ts'
 
-/** More tab stops than any screen has. */
 const stopsMax = 90
 
 async function tabTo(page: Page, target: Locator): Promise<void> {
@@ -29,7 +28,7 @@ async function type(page: Page, target: Locator, text: string): Promise<void> {
   await page.keyboard.type(text)
 }
 
-/** Typed again if the browser dropped it: after a second's pause, or when the select lost the focus. */
+/** Typed again if the browser dropped it. */
 async function choose(page: Page, select: Locator, label: string): Promise<void> {
   await until(
     `${label} to be chosen`,

@@ -14,7 +14,6 @@ import { ownerPassword } from '../support/console-api.ts'
 import { makeKey } from '../support/load.ts'
 import { serviceProcess } from '../support/service.ts'
 
-/** Executes so many requests without returning the answers. */
 async function losingAnswers(page: Page, address: string, times: number): Promise<void> {
   let left = times
   await page.route(address, async (route) => {

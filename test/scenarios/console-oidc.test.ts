@@ -21,7 +21,6 @@ async function openWorld(t: TestContext) {
   return { provider, world }
 }
 
-/** As a browser: with cookies, which may be set on the way. */
 async function open(world: World, client: ConsoleClient, jar: Map<string, string>, url: string) {
   const base = world.platform.settings.base_url
   const target = url.startsWith(base) ? `${world.base_url}${url.slice(base.length)}` : new URL(url, world.base_url).href
@@ -37,7 +36,6 @@ async function open(world: World, client: ConsoleClient, jar: Map<string, string
   return { status: answer.status, location: answer.headers.get('location') ?? '' }
 }
 
-/** To the provider and back; resolves to the final address. */
 async function travel(
   world: World,
   client: ConsoleClient,

@@ -16,7 +16,6 @@ import {
 import { ownerPassword, signedInOwner } from '../support/console-api.ts'
 import type { World } from '../support/world.ts'
 
-/** Resolves to the address of the first owner's account. */
 async function withOwner(world: World): Promise<string> {
   const { account } = await signedInOwner(world)
   return `/console/${account}`

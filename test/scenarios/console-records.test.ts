@@ -16,7 +16,6 @@ interface Entry {
   readonly address: string | null
 }
 
-/** Newest first. */
 async function entries(client: ConsoleClient, query = ''): Promise<Entry[]> {
   const answer = await client.send('GET', `/audit_entries${query}`)
   assert.equal(answer.status, 200, JSON.stringify(answer.body))

@@ -8,7 +8,7 @@ import { startWorld } from '../support/world.ts'
 
 const roles = ['owner', 'admin', 'developer', 'marketer', 'agent', 'finance', 'viewer']
 
-/** A second copy: W write, T write in test and read in live mode, R read, - nothing; in the order of `roles`. */
+/** W write, T write in test and read in live mode, R read, - nothing; in the order of `roles`. */
 const areas: Record<string, string> = {
   messages: 'WWTTW-R',
   contacts: 'WWTWW-R',

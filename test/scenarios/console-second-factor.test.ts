@@ -11,7 +11,6 @@ const code = (answer: { body: { error?: { code: string } } }) => answer.body.err
 const email = 'owner@example.com'
 const minute = 60_000
 
-/** The code of the authenticator app. */
 const shown = (secret: string, at: number): string =>
   new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: at })
 

@@ -11,13 +11,11 @@ import { startWorld, type World } from '../support/world.ts'
 
 interface Heard {
   readonly status: number
-  /** Of each line so far. */
   readonly lines: { id?: string; data?: { type: string; id?: string } }[]
   text(): string
   readonly ended: () => boolean
 }
 
-/** Until the test ends. */
 async function listen(
   t: TestContext,
   world: World,
@@ -73,7 +71,6 @@ async function signedIn(t: TestContext) {
   return { world, api, client, send, pass }
 }
 
-/** Another member with this role. */
 async function memberWith(world: World, owner: ConsoleClient, role: string): Promise<ConsoleClient> {
   const invited = await owner.send('POST', '/invitations', { email: `${role}@example.com`, role })
   const token = invited.body.url.slice(invited.body.url.indexOf('#') + 1)

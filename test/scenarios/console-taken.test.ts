@@ -6,7 +6,6 @@ import { startWorld, type World } from '../support/world.ts'
 
 const refusal = ({ status, body }: { status: number; body: { error?: { code: string } } }) => [status, body.error?.code]
 
-/** A new member, signed in. */
 async function join(world: World, owner: ConsoleClient, email: string): Promise<ConsoleClient> {
   const invited = await owner.send('POST', '/invitations', { email, role: 'viewer' })
   const client = consoleClient(world)

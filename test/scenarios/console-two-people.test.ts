@@ -118,7 +118,6 @@ test(
     await field(dialog, 'Consent to SMS').selectOption('opted_in')
     assert.equal(await told.count(), 0)
     await account.api.patch(`/v1/contacts/${id}`, { consent: { sms: 'opted_out' } })
-    // the screen refetches by itself
     await told.waitFor()
     await button(dialog, 'Show their version').click()
     await told.waitFor({ state: 'detached' })

@@ -26,7 +26,6 @@ const send = (
     csv,
   )
 
-/** Resolves to the finished import. */
 async function imported(world: World, account: TestAccount, csv: string | Uint8Array, query?: string) {
   const started = await send(account, csv, query)
   assert.equal(started.status, 202, JSON.stringify(started.body))

@@ -11,7 +11,6 @@ import { startWorld, type World } from '../support/world.ts'
 const keyed = (key: string) => ({ 'idempotency-key': key })
 const codeOf = (answer: Answered) => [answer.status, answer.body.error?.code]
 const message = { channel: 'ch_test_whatsapp', to: '+15005550006', type: 'text', text: { body: 'Hello' } }
-/** One for each way of storing keys. */
 const creations = [
   ['/v1/contact_lists', { name: 'Friends' }],
   ['/v1/messages', message],
@@ -486,12 +485,10 @@ test('when the database fails during an operation with a lease, its key is free 
   assert.equal((await api.get('/v1/webhook_endpoints')).body.data.length, 1)
 })
 
-/** Locks a table until `release`. */
 async function holdTable(world: World, table: string) {
   const pool = testPool(world.database_url, { max: 1 })
   await pool.unsafe(`begin; set local idle_in_transaction_session_timeout = 0; lock table ${table} in exclusive mode`)
   return {
-    /** Resolves once so many sessions wait for a lock. */
     async untilWaiting(sessions = 1) {
       await until(
         `${sessions} sessions to wait for a lock`,

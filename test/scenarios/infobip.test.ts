@@ -7,7 +7,6 @@ import { startWorld } from '../support/world.ts'
 const api_key = '0123456789abcdef-0123'
 const base_url = 'https://messages.example.com'
 
-/** With an account and money. */
 async function withInfobip(t: TestContext) {
   let real = base_url
   const sim = await simulateInfobip(t, { api_key, reach: (url) => url.replace(base_url, real) })

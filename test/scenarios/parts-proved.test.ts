@@ -63,7 +63,7 @@ async function liveWorld(t: TestContext) {
       const told = Promise.withResolvers<StatusQueryResult>()
       provider.tell = () => told.promise
       const work = world.tick('dispatch')
-      await until('the question', () => provider.asked.length === 1)
+      await until('the question', () => provider.statusQueries.length === 1)
       return {
         end: async () => {
           told.resolve({ kind: 'no_information' })

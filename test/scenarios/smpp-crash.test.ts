@@ -86,13 +86,11 @@ const copiesOf = (submitted: readonly Submitted[]): Map<string, number> => {
   return copies
 }
 
-/** Empty: none at the moment. */
 async function sessionHolder(pool: Pool): Promise<string> {
   const [row] = await pool<{ process_id: string }[]>`select process_id from channel_sessions`
   return row?.process_id ?? ''
 }
 
-/** The response to a receipt, over as many connections as needed. */
 const receiptTaken = async (sim: Smsc, message: Submitted) =>
   await until(
     'a receipt to be answered',

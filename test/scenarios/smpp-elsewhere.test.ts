@@ -16,7 +16,6 @@ const skip = installed ? false : 'Net::SMPP is not installed (apt-get install li
 const example = '/usr/share/doc/libnet-smpp-perl/examples/smsc.pl'
 const person = '+4915112345678'
 
-/** Runs a Perl program during the test; returns its output lines. */
 function perl(t: TestContext, script: string, input?: string): string[] {
   const child = spawn('perl', [script], { stdio: ['pipe', 'pipe', 'ignore'], detached: true })
   const lines: string[] = []
@@ -24,7 +23,6 @@ function perl(t: TestContext, script: string, input?: string): string[] {
   child.stdin.end(input)
   t.after(async () => {
     const gone = new Promise((resolve) => child.once('close', resolve))
-    // with its forked processes
     process.kill(-child.pid!, 'SIGKILL')
     await within('the SMSC to end', gone)
   })

@@ -8,7 +8,6 @@ import { startWorld } from '../support/world.ts'
 const person = '+4915112345678'
 const senders = { first: '+4915100000001', second: '+4915100000002' }
 
-/** An SMSC with these message ids, which delivers over the last bound session. */
 async function smscWorld(t: TestContext, ids: readonly string[]) {
   const sim = await smsc(t, { bindsMax: 10, id: (nth) => ids[nth - 1] ?? `more${nth}` })
   const world = await startWorld(t, { settings: { webhook_allowed_hosts: [sim.host] } })

@@ -74,7 +74,6 @@ async function connected(
   }
 }
 
-/** With these processes. */
 async function pass(world: World, ms: number, ...processes: readonly Pick<WorldProcess, 'app'>[]): Promise<void> {
   for (let passed = 0; passed < ms; passed += 1000) {
     await world.clock.advance(1000)
@@ -83,7 +82,7 @@ async function pass(world: World, ms: number, ...processes: readonly Pick<WorldP
   }
 }
 
-/** The link waits by the test clock but binds in real time. Resolves to the milliseconds passed. */
+/** In milliseconds. The link waits by the test clock but binds in real time. */
 async function passUntil(
   world: World,
   what: string,
@@ -101,7 +100,6 @@ async function passUntil(
 const isTold = async ({ pool }: World): Promise<boolean> =>
   (await pool`select 1 from channel_sessions where is_open`).length === 1
 
-/** Until the channel is bound again and its process has reported it. */
 async function reopened({ world, sim }: { readonly world: World; readonly sim: Smsc }): Promise<void> {
   const before = sim.binds.length
   await passUntil(world, 'another session', async () => sim.binds.length > before && (await isTold(world)))
@@ -605,7 +603,6 @@ test('running processes share a channel, and stopping one loses nothing', async 
   assert.equal(sim.boundMost(), 1)
 })
 
-/** Another key of the channel's account. */
 async function accountKey(world: World, channel: { id: string }) {
   const [row] = await world.pool<{ account_id: string }[]>`select account_id from channels where id = ${channel.id}`
   return await world.services.accounts.createKey({ account_id: row!.account_id as never, mode: 'live' })

@@ -28,11 +28,11 @@ async function twoProcesses(t: TestContext, settings: object = {}) {
     },
     /** Begins a pass of the sleeper, and leaves it in the middle of a hand-over. */
     async beginPass() {
-      const before = provider.sent.length + provider.asked.length
+      const before = provider.sent.length + provider.statusQueries.length
       const work = sleeper.app.worker('dispatch').tick()
       await until(
         'a message to be handed over',
-        () => provider.sent.length + provider.asked.length,
+        () => provider.sent.length + provider.statusQueries.length,
         (now) => now > before,
       )
       return { work }

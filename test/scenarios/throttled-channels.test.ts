@@ -211,7 +211,7 @@ test('questions that nobody answers are nothing against the channel: its message
     await live(200, 200)
   }
   await live(31_000)
-  const asked = provider.asked.length
+  const asked = provider.statusQueries.length
   await sendMany(20)
   await live(2000, 200)
   const went = await sent()
@@ -220,7 +220,7 @@ test('questions that nobody answers are nothing against the channel: its message
 
   assert.ok(asked >= 12, `${asked} questions`)
   assert.deepEqual([went, await sent()], [32, 44])
-  assert.equal((await read(provider.asked[0]!.id)).status, 'sent')
+  assert.equal((await read(provider.statusQueries[0]!.id)).status, 'sent')
 })
 
 test('answers to questions are nothing for the channel either: one whose hand-overs hang stays paused', async (t) => {
@@ -243,7 +243,7 @@ test('a provider that throttles questions pauses the channel, and is asked again
   provider.tell = () => ({ kind: 'throttled', retry_after_ms: 20_000, message: 'Too many questions.' })
   const outcome_unknown = await send({ to: '+4915187654321' })
   await live(31_000)
-  const asked = provider.asked.length
+  const asked = provider.statusQueries.length
   const before = provider.sent.length
   await sendMany(20)
   await live(10_000)

@@ -12,7 +12,6 @@ const person = '+14155550123'
 
 async function twilioWorld(t: TestContext) {
   let real = base_url
-  // Twilio uses the world's clock
   let now = () => Date.parse('2026-01-31T09:30:00.000Z')
   const sim = await simulateTwilio(t, {
     account_sid,

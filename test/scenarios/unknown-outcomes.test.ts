@@ -39,7 +39,7 @@ test('a provider that can tell is asked before anything is sent again, and what 
   await world.settle()
 
   assert.deepEqual([before.status, after.status, (await read(id)).status], ['sending', 'sent', 'delivered'])
-  assert.deepEqual([provider.sent.length, provider.asked.length, await attempts(id)], [1, 1, ['unknown']])
+  assert.deepEqual([provider.sent.length, provider.statusQueries.length, await attempts(id)], [1, 1, ['unknown']])
   assert.deepEqual([await events(), await spent()], [['message.sent', 'message.delivered'], priceMicros])
   await world.invariants()
 })
@@ -74,13 +74,13 @@ test('what the provider never had, or cannot tell, is sent again after half a mi
   await world.settle()
 
   await wait(halfAMinute - 1)
-  const tooSoon = provider.asked.length
+  const tooSoon = provider.statusQueries.length
   await wait(1)
 
   assert.equal(tooSoon, 0)
   for (const id of [never, untold])
     assert.deepEqual([(await read(id)).status, await attempts(id)], ['sent', ['accepted', 'unknown']])
-  assert.deepEqual([provider.sent.length, provider.asked.length], [4, 2])
+  assert.deepEqual([provider.sent.length, provider.statusQueries.length], [4, 2])
   await world.invariants()
 })
 
@@ -115,7 +115,7 @@ test('while a message to the same recipient is being handed over, one like it is
 
   await world.clock.advance(halfAMinute)
   await world.pass('dispatch')
-  await until('the question', () => provider.asked.length === 1)
+  await until('the question', () => provider.statusQueries.length === 1)
   answer.resolve(accepted({ id: other, attempt: 1 }))
   await world.settle()
   const [during, first] = [(await read(outcome_unknown)).status, (await read(other)).status]
@@ -123,7 +123,7 @@ test('while a message to the same recipient is being handed over, one like it is
 
   assert.deepEqual([during, first, (await read(outcome_unknown)).status], ['sending', 'sent', 'sent'])
   assert.deepEqual(
-    [provider.sent.map(({ id }) => id), provider.asked.length],
+    [provider.sent.map(({ id }) => id), provider.statusQueries.length],
     [[outcome_unknown, other, outcome_unknown], 2],
   )
   await world.invariants()
@@ -136,7 +136,7 @@ test('as long as a provider that can tell does not answer, nothing is sent again
   const id = await send({ expires_in_seconds: 300 })
   await world.settle()
   for (let times = 0; times < 4; times++) await wait(halfAMinute)
-  const [sent, asked] = [provider.sent.length, provider.asked.length]
+  const [sent, asked] = [provider.sent.length, provider.statusQueries.length]
   provider.tell = ({ id }) => taken(id, 2)
   await wait(halfAMinute)
 
@@ -160,7 +160,7 @@ test('a receipt that names our message during the wait is its answer: it is sent
   await wait(24 * 3600_000)
 
   assert.deepEqual(
-    [sent, (await read(id)).status, provider.sent.length, provider.asked.length],
+    [sent, (await read(id)).status, provider.sent.length, provider.statusQueries.length],
     ['sent', 'delivered', 1, 0],
   )
   assert.deepEqual([await events(), await spent()], [['message.sent', 'message.delivered'], priceMicros])
@@ -376,7 +376,7 @@ test('what a killed process was handing over is asked about before another sends
   await seeDeath(world)
   await world.settle()
 
-  assert.deepEqual([(await read(id)).status, provider.sent.length, provider.asked.length], ['sent', 1, 1])
+  assert.deepEqual([(await read(id)).status, provider.sent.length, provider.statusQueries.length], ['sent', 1, 1])
   await world.invariants()
 })
 
@@ -400,7 +400,7 @@ test('what a killed process was handing over is not sent again before a receipt 
   await world.settle()
 
   assert.equal(told.status, 200)
-  assert.deepEqual([handedOver, provider.asked.length], [1, 0])
+  assert.deepEqual([handedOver, provider.statusQueries.length], [1, 0])
   assert.deepEqual([(await read(id)).status, provider.sent.length], ['delivered', 1])
   assert.equal((await api.get(`/v1/messages/${id}/attempts`)).body.data.length, 0)
   await world.invariants()
@@ -475,7 +475,7 @@ test('what had no answer once stays in doubt when it did not arrive the next tim
   await world.settle()
   await wait(halfAMinute)
   for (let seconds = 0; seconds < 5; seconds++) await wait(1000)
-  const asked = [never, untold].map((id) => provider.asked.filter((message) => message.id === id).length)
+  const asked = [never, untold].map((id) => provider.statusQueries.filter((message) => message.id === id).length)
   const sent = provider.sent.filter(({ id }) => id === untold).length
   await wait(halfAMinute)
 

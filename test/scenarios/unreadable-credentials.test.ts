@@ -85,7 +85,7 @@ test('a message with an outcome that makes no sense is asked about when its clai
   await world.settle()
   await live(90_000)
 
-  assert.deepEqual([scripted.sent.length, scripted.asked.length], [2, 1])
+  assert.deepEqual([scripted.sent.length, scripted.statusQueries.length], [2, 1])
   assert.deepEqual([(await read(odd)).status, (await read(fine)).status], ['sent', 'sent'])
 })
 

@@ -13,7 +13,6 @@ const channelOf = (credentials: object) => ({
   credentials,
 })
 
-/** With an account and money. */
 async function withVonage(t: TestContext, options: Partial<VonageOptions> = {}) {
   const base_url = 'https://messages.example.com'
   let real = base_url

@@ -41,7 +41,6 @@ async function connected(t: TestContext, templates: readonly object[] = []) {
       await world.settle()
       return status
     },
-    /** An inbound message opens the service window. */
     write: async (more: object = {}) => {
       const contacts = [{ profile: { name: 'Ada Lovelace' }, wa_id: to.slice(1) }]
       const said = {

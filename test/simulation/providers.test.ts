@@ -267,6 +267,6 @@ async function simulate(t: TestContext, scene: Scene) {
     },
     spent: async () => creditMicros - ((await shop.api.get('/v1/balance')).body.wallet_micros as number),
     told: () =>
-      `${sent.size} messages, ${scripted.sent.length} hand-overs, ${scripted.asked.length} questions, ${processes.deaths()} deaths`,
+      `${sent.size} messages, ${scripted.sent.length} hand-overs, ${scripted.statusQueries.length} questions, ${processes.deaths()} deaths`,
   }
 }

@@ -26,7 +26,7 @@ export interface HandOver {
 export interface ScriptedProvider {
   readonly provider: Provider
   readonly sent: OutboundMessage[]
-  readonly asked: UnconfirmedMessage[]
+  readonly statusQueries: UnconfirmedMessage[]
   connects: number
   /** Default: accepts all. */
   answer: (message: OutboundMessage, connection: Connection) => Answer
@@ -66,7 +66,7 @@ export function scriptedProvider(): ScriptedProvider {
       adapter: ({ clock }) => adapterOf(scripted, clock),
     },
     sent: [],
-    asked: [],
+    statusQueries: [],
     connects: 0,
     answer: accepted,
     tell: () => ({ kind: 'no_information' }),
@@ -85,7 +85,7 @@ const adapterOf = (scripted: ScriptedProvider, clock: Clock): ProviderAdapter =>
     return unknown
   },
   async queryStatus(message) {
-    scripted.asked.push(message)
+    scripted.statusQueries.push(message)
     return await scripted.tell(message)
   },
   async connect(connection) {
