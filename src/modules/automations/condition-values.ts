@@ -8,7 +8,7 @@ export interface ConditionEvent {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-export interface Held {
+export interface FieldContent {
   readonly exists: boolean
   /** In lower case. */
   readonly texts: readonly string[]
@@ -24,31 +24,33 @@ export interface Held {
 /** Compared per field. */
 const charactersMax = 10_000
 
-const known = new WeakMap<ConditionEvent, Map<string, Held>>()
+const known = new WeakMap<ConditionEvent, Map<string, FieldContent>>()
 
-export function heldIn(event: ConditionEvent, field: Field): Held {
+export function fieldContent(event: ConditionEvent, field: Field): FieldContent {
   let fields = known.get(event)
   if (fields === undefined) known.set(event, (fields = new Map()))
-  let held = fields.get(field.name)
-  if (held === undefined) fields.set(field.name, (held = read(event, field)))
-  return held
+  let content = fields.get(field.name)
+  if (content === undefined) fields.set(field.name, (content = read(event, field)))
+  return content
 }
 
-function read({ customer, data }: ConditionEvent, { kind, root, name, key }: Field): Held {
+function read({ customer, data }: ConditionEvent, { kind, root, name, key }: Field): FieldContent {
   if (kind === 'any')
-    return heldOf(valuesAt(root === 'data' ? data : customer.attributes, readPath(name, root) ?? []), decimalKeysOf)
+    return contentOf(valuesAt(root === 'data' ? data : customer.attributes, readPath(name, root) ?? []), decimalKeysOf)
   const given: unknown = customer[key as keyof EventCustomer]
   if (kind === 'tags')
-    return heldOf(Array.isArray(given) ? given.filter(isText) : [], (tag) => [`text ${foldText(String(tag).trim())}`])
-  if (!isText(given)) return heldOf([], decimalKeysOf)
-  return heldOf([key === 'phone' ? phoneText(given) : given], (text) => [`text ${String(text).toLowerCase()}`])
+    return contentOf(Array.isArray(given) ? given.filter(isText) : [], (tag) => [
+      `text ${foldText(String(tag).trim())}`,
+    ])
+  if (!isText(given)) return contentOf([], decimalKeysOf)
+  return contentOf([key === 'phone' ? phoneText(given) : given], (text) => [`text ${String(text).toLowerCase()}`])
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
 const isScalar = (value: unknown): value is Scalar =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
 
-function heldOf(values: readonly unknown[], keysOf: (value: Scalar) => string[]): Held {
+function contentOf(values: readonly unknown[], keysOf: (value: Scalar) => string[]): FieldContent {
   const [texts, numbers, times, keys] = [[] as string[], [] as number[], [] as string[], new Set<string>()]
   let left = charactersMax
   for (const value of values.filter(isScalar)) {

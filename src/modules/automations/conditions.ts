@@ -5,7 +5,7 @@
 import type { Detail } from '../../api/errors.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { finderOf } from '../../lib/text.ts'
-import { type ConditionEvent, type Held, heldIn, wantedKeysOf } from './condition-values.ts'
+import { type ConditionEvent, type FieldContent, fieldContent, wantedKeysOf } from './condition-values.ts'
 import { customerTexts, readPath } from './event-paths.ts'
 import {
   comparedValues,
@@ -99,45 +99,45 @@ const denied: Readonly<Partial<Record<Condition['operator'], Condition['operator
 }
 
 function holds(condition: Condition, event: ConditionEvent, now: number): boolean {
-  const held = heldIn(event, condition.field)
+  const actual = fieldContent(event, condition.field)
   const positive = denied[condition.operator]
   return positive === undefined
-    ? fitsOne(condition, condition.operator, held, now)
-    : !fitsOne(condition, positive, held, now)
+    ? fitsOne(condition, condition.operator, actual, now)
+    : !fitsOne(condition, positive, actual, now)
 }
 
 const dayMs = 86_400_000
 
-function fitsOne(condition: Condition, operator: Condition['operator'], held: Held, now: number): boolean {
+function fitsOne(condition: Condition, operator: Condition['operator'], actual: FieldContent, now: number): boolean {
   const value = condition.value as Scalar
   switch (operator) {
     case 'exists':
-      return held.exists
+      return actual.exists
     case 'greater_than':
-      return held.most > (value as number)
+      return actual.most > (value as number)
     case 'less_than':
-      return held.least < (value as number)
+      return actual.least < (value as number)
     case 'before':
-      return held.times.some((time) => time < (value as string))
+      return actual.times.some((time) => time < (value as string))
     case 'after':
-      return held.times.some((time) => time > (value as string))
+      return actual.times.some((time) => time > (value as string))
     case 'within_days': {
       const [from, until] = [isoTime(now - (value as number) * dayMs), isoTime(now)]
-      return held.times.some((time) => time >= from && time <= until)
+      return actual.times.some((time) => time >= from && time <= until)
     }
     case 'starts_with':
-      return held.texts.some((text) => text.startsWith(wantedOf(condition).texts[0]!))
+      return actual.texts.some((text) => text.startsWith(wantedOf(condition).texts[0]!))
     case 'contains':
-      if (condition.field.kind !== 'tags') return held.texts.some(wantedOf(condition).finds)
-      return isAmong(held, wantedOf(condition).keys)
+      if (condition.field.kind !== 'tags') return actual.texts.some(wantedOf(condition).finds)
+      return isAmong(actual, wantedOf(condition).keys)
     case 'contains_all':
-      return wantedOf(condition).each.every((keys) => keys.some((key) => held.keys.has(key)))
+      return wantedOf(condition).each.every((keys) => keys.some((key) => actual.keys.has(key)))
     default:
-      return isAmong(held, wantedOf(condition).keys)
+      return isAmong(actual, wantedOf(condition).keys)
   }
 }
 
-function isAmong({ keys }: Held, wanted: ReadonlySet<string>): boolean {
+function isAmong({ keys }: FieldContent, wanted: ReadonlySet<string>): boolean {
   for (const key of keys) if (wanted.has(key)) return true
   return false
 }

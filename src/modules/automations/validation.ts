@@ -73,7 +73,7 @@ export async function checkAutomation(
 ): Promise<AutomationFields> {
   const failures = automationFailures(body)
   const { channel_id, message, merge_fallbacks } = body
-  const fields = { ...defaults, ...before, ...given(body) } as AutomationFields
+  const fields = { ...defaults, ...before, ...storedFields(body) } as AutomationFields
   const becomesActive = fields.status === 'active' && before?.status !== 'active'
   if (
     before !== null &&
@@ -92,7 +92,7 @@ export async function checkAutomation(
   }
   const large = tooLarge(fields.message, fields.merge_fallbacks)
   throwFailures(large.length > 0 ? [...failures, ...large] : [])
-  const asked = {
+  const requested = {
     channel,
     message: fields.message,
     merge_fallbacks: fields.merge_fallbacks,
@@ -100,7 +100,7 @@ export async function checkAutomation(
     tagHint: eventTagHint,
     sender: 'automation',
   } as const
-  const ofMessage = await messageFailures(deps, sql, tenant, asked).catch((unsupported: unknown) => {
+  const ofMessage = await messageFailures(deps, sql, tenant, requested).catch((unsupported: unknown) => {
     throwFailures(failures)
     throw unsupported
   })
@@ -110,7 +110,7 @@ export async function checkAutomation(
 }
 
 /** As stored; null is the default. */
-function given({
+function storedFields({
   name,
   event_type,
   status,

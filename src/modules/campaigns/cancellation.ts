@@ -35,26 +35,26 @@ type CampaignKey = Tenant & { readonly id: string }
 export async function cancelRecipients(deps: Deps, tenant: Tenant, id: string, most_ms: number): Promise<boolean> {
   const { pool, clock } = deps.platform
   const until_ms = clock.elapsed() + most_ms
-  const whose = { ...tenant, id }
-  while ((await deletePartialSnapshot(pool, whose, cancelledAtOnce)) === cancelledAtOnce)
+  const campaign = { ...tenant, id }
+  while ((await deletePartialSnapshot(pool, campaign, cancelledAtOnce)) === cancelledAtOnce)
     if (clock.elapsed() >= until_ms) return false
-  const unsent = await unsentNumbers(pool, whose)
+  const unsent = await unsentNumbers(pool, campaign)
   for (let after = (unsent?.first ?? 1) - 1; after < (unsent?.last ?? 0); after += cancelledAtOnce) {
-    await cancelUnsent(pool, whose, { after, until: after + cancelledAtOnce })
+    await cancelUnsent(pool, campaign, { after, until: after + cancelledAtOnce })
     if (clock.elapsed() >= until_ms) return false
   }
   for (let after: number | null = 0; after !== null;) {
     if (clock.elapsed() >= until_ms && after > 0) return false
-    after = await withdrawBatch(deps, whose, after)
+    after = await withdrawBatch(deps, campaign, after)
   }
-  return !(await isAnybodyPending(pool, whose))
+  return !(await isAnybodyPending(pool, campaign))
 }
 
 /** Resolves to the number of the last recipient; null if none is above `after`. Retries deadlocks at the wallet. */
-async function withdrawBatch(deps: Deps, whose: CampaignKey, after: number): Promise<number | null> {
+async function withdrawBatch(deps: Deps, campaign: CampaignKey, after: number): Promise<number | null> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await transact(deps.platform.pool, (tx) => withdrawMessages(tx, deps, whose, after))
+      return await transact(deps.platform.pool, (tx) => withdrawMessages(tx, deps, campaign, after))
     } catch (error) {
       if (sqlState(error) !== '40P01' || attempt === attemptsMax) throw error
     }
@@ -64,25 +64,25 @@ async function withdrawBatch(deps: Deps, whose: CampaignKey, after: number): Pro
 async function withdrawMessages(
   tx: Transaction,
   { platform, messages }: Deps,
-  whose: CampaignKey,
+  campaign: CampaignKey,
   after: number,
 ): Promise<number | null> {
-  const rows = await lockInFlight(tx, whose, { after, limit: withdrawnAtOnce })
+  const rows = await lockInFlight(tx, campaign, { after, limit: withdrawnAtOnce })
   const withdrawn = await messages.withdraw(
     tx,
-    whose,
+    campaign,
     rows.map(({ message_id }) => message_id),
   )
   const cancelled = rows.filter(({ message_id }) => withdrawn.has(message_id))
   await cancelWithdrawn(
     tx,
-    whose,
+    campaign,
     cancelled.map(({ n }) => n),
   )
   if (cancelled.length > 0) {
     // the transitions of these messages count them as failed: correct that to cancelled
-    const delta = { campaign_id: whose.id, wallet_micros: 0, package_credits: 0 }
-    await addDeltas(tx, whose, [
+    const delta = { campaign_id: campaign.id, wallet_micros: 0, package_credits: 0 }
+    await addDeltas(tx, campaign, [
       { ...delta, status: 'failed', recipients: -cancelled.length },
       { ...delta, status: 'pending', recipients: cancelled.length },
     ])

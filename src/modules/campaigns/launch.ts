@@ -33,9 +33,9 @@ export async function launchCampaign(
   for (let attempt = 1; ; attempt++) {
     const found = await requireCampaign(sql, caller, id)
     requireAction(found, 'launch')
-    const asked = { ...found, ...optionsOf(body) }
+    const draft = { ...found, ...optionsOf(body) }
     // no transaction is open: the provider may be asked for a template
-    const estimate = await checkedEstimate(deps, sql, caller, asked)
+    const estimate = await checkedEstimate(deps, sql, caller, draft)
     const shown = await transact(sql, async (tx) => {
       await deps.accounts.requireUnsuspended(tx, caller.account_id)
       const before = await lockCampaignOrThrow(tx, caller, id)
@@ -67,17 +67,17 @@ export async function createLaunched(
   storeAnswer: StoreAnswer,
 ): Promise<Campaign> {
   const { row, adhoc, size } = await newCampaign(deps, sql, caller, body, true)
-  const asked: CampaignRow = { ...row, allow_insufficient_funds: body.allow_insufficient_funds ?? false }
-  const estimate = await checkedEstimate(deps, sql, caller, asked, { adhoc, size })
+  const draft: CampaignRow = { ...row, allow_insufficient_funds: body.allow_insufficient_funds ?? false }
+  const estimate = await checkedEstimate(deps, sql, caller, draft, { adhoc, size })
   const shown = await transact(sql, async (tx) => {
     await deps.accounts.requireUnsuspended(tx, caller.account_id)
-    await insertCampaign(tx, asked, adhoc)
+    await insertCampaign(tx, draft, adhoc)
     return await storeAndReturn(
       tx,
       storeAnswer,
       await campaignWithRecipients(
         tx,
-        await transition(tx, deps.platform, asked, launched(deps, asked, estimate)),
+        await transition(tx, deps.platform, draft, launched(deps, draft, estimate)),
         adhoc,
       ),
     )
@@ -148,11 +148,11 @@ export async function launchChecks(
   const channel = await channels.find(tenant, row.channel_id)
   const limit = platform.settings.campaign_recipient_limit
   const funds = await billing.fundsOf(sql, tenant, row.channel_type)
-  let asked: Promise<number | null> | undefined
+  let draft: Promise<number | null> | undefined
   const storedSize = async () =>
     known.size === undefined ? await audienceSize(deps, sql, tenant, row.audience, limit + 1) : known.size
   const sizeNow = () =>
-    (asked ??= storedSize().then(async (size) => size ?? (await segmentSize(deps, sql, row, limit + 1))))
+    (draft ??= storedSize().then(async (size) => size ?? (await segmentSize(deps, sql, row, limit + 1))))
   const gone = async (): Promise<never> => {
     throw await channels.missing(sql, tenant, row.channel_id, 'channel')
   }

@@ -243,11 +243,11 @@ const testCampaignRoute = (campaigns: CampaignService): Route =>
     async handler({ caller, params, body, sql, idempotency_key }) {
       const id = params['id']!
       const operation = `POST /v1/campaigns/${encodeURIComponent(id.toWellFormed())}/test`
-      const asked =
+      const request =
         idempotency_key === undefined
           ? undefined
           : { operation, key: idempotency_key, fingerprint: canonicalFingerprint(body) }
-      const { row, replayed } = await campaigns.test(sql, caller, id, body.to, asked)
+      const { row, replayed } = await campaigns.test(sql, caller, id, body.to, request)
       return replayed ? reply(202, acceptedObject(row), replayedHeaders) : reply(202, messageObject(row))
     },
   })

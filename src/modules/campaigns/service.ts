@@ -58,8 +58,8 @@ export function campaignService(deps: CampaignDeps) {
       storeAnswer: StoreAnswer,
     ): Promise<Campaign> => duplicateCampaign(deps, sql, caller, id, body, storeAnswer),
     /** Once per Idempotency-Key. */
-    test: (sql: Db, caller: Caller, id: string, to: string, asked: RequestKey | undefined): Promise<Sent> =>
-      sendTest(deps, sql, caller, id, to, asked),
+    test: (sql: Db, caller: Caller, id: string, to: string, request: RequestKey | undefined): Promise<Sent> =>
+      sendTest(deps, sql, caller, id, to, request),
     /** `gone` aborts when the client has disconnected. */
     rehearse: (caller: Caller, id: string, gone: AbortSignal): Promise<CampaignRehearsal> =>
       rehearse(deps, caller, id, gone),

@@ -17,10 +17,10 @@ export async function sendTest(
   caller: Caller,
   id: string,
   to: string,
-  asked: RequestKey | undefined,
+  request: RequestKey | undefined,
 ): Promise<Sent> {
   return await deps.messages
-    .sendMade(caller, asked, async () => await testMessage(deps, sql, caller, id, to))
+    .sendMade(caller, request, async () => await testMessage(deps, sql, caller, id, to))
     .catch((error: unknown) => {
       throw error instanceof Problem ? ofCampaign(error) : error
     })

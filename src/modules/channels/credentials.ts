@@ -64,8 +64,12 @@ export async function testCredentials(
   connection: Connection,
   free: (identifier: string) => Promise<void>,
 ): Promise<string> {
-  const call = async (step: ProviderAdapter['connect'], given: Connection, onRefused = changedNothing) => {
-    const answer = (await withDeadline(clock, connectTimeoutMs, async (signal) => await step?.(given, signal))) ?? {
+  const call = async (step: ProviderAdapter['connect'], credentials: Connection, onRefused = changedNothing) => {
+    const answer = (await withDeadline(
+      clock,
+      connectTimeoutMs,
+      async (signal) => await step?.(credentials, signal),
+    )) ?? {
       kind: 'connected' as const,
     }
     if (answer.kind === 'refused') throw credentialsRefused(answer.message, await onRefused())
@@ -105,20 +109,20 @@ const unreachable = (message: string): Problem =>
 /** Reported by the provider, or as requested. They must match if both exist. */
 function senderOf(
   provider: Provider,
-  { type, identifier: given }: Connection,
+  { type, identifier: credentials }: Connection,
   reported: string | undefined,
   otherSender: (provider: Provider, reported: string) => Problem,
 ): string {
   if (reported === undefined) {
-    if (given === '')
+    if (credentials === '')
       throw invalid(
         'identifier',
         'missing_field',
         'Give the identifier of the sender; this provider does not report it.',
       )
-    return given
+    return credentials
   }
-  if (given !== '' && normalizedIdentifier(given) !== normalizedIdentifier(reported))
+  if (credentials !== '' && normalizedIdentifier(credentials) !== normalizedIdentifier(reported))
     throw otherSender(provider, reported)
   if (wrongIdentifier(type, reported).length > 0)
     throw new Problem(
@@ -141,9 +145,9 @@ const normalizedIdentifier = (identifier: string): string => identifier.replace(
 /** A missing verify token. */
 export function generatedCredentials(
   provider: Provider,
-  given: Readonly<Record<string, unknown>>,
+  credentials: Readonly<Record<string, unknown>>,
 ): { verify_token?: string } {
-  return 'verify_token' in provider.credentials.properties && given['verify_token'] === undefined
+  return 'verify_token' in provider.credentials.properties && credentials['verify_token'] === undefined
     ? { verify_token: randomBytes(24).toString('base64url') }
     : {}
 }

@@ -32,26 +32,29 @@ export const wrongSender = (provider: Provider, type: ChannelType, identifier: s
     : wrongIdentifier(type, identifier)
 
 /** Unknown fields, which are often misspelt ones, come before missing fields. */
-export const wrongCredentials = (provider: Provider, given: Record<string, unknown>): Detail[] => [
+export const wrongCredentials = (provider: Provider, values: Record<string, unknown>): Detail[] => [
   ...(isOpen(provider.credentials)
     ? []
-    : unknownFields('credentials', given, Object.keys(provider.credentials.properties), provider)),
-  ...validator(provider.credentials)(given, 'credentials'),
+    : unknownFields('credentials', values, Object.keys(provider.credentials.properties), provider)),
+  ...validator(provider.credentials)(values, 'credentials'),
 ]
 
 const isOpen = (schema: object): boolean => 'additionalProperties' in schema && schema.additionalProperties === true
 
-export const wrongSettings = (provider: Provider | undefined, given: Record<string, unknown> | undefined): Detail[] => [
-  ...(provider === undefined || given === undefined
+export const wrongSettings = (
+  provider: Provider | undefined,
+  values: Record<string, unknown> | undefined,
+): Detail[] => [
+  ...(provider === undefined || values === undefined
     ? []
     : unknownFields(
         'settings',
-        given,
+        values,
         [...new Set([...sharedSettings, ...Object.keys(provider.settings?.properties ?? {})])],
         provider,
       )),
-  ...wrongSharedSettings(given),
-  ...(provider?.settings === undefined || given === undefined ? [] : validator(provider.settings)(given, 'settings')),
+  ...wrongSharedSettings(values),
+  ...(provider?.settings === undefined || values === undefined ? [] : validator(provider.settings)(values, 'settings')),
 ]
 
 const sharedSettings = ['max_messages_per_second', 'mms']
@@ -60,11 +63,11 @@ const nameLengthMax = 80
 
 function unknownFields(
   base: 'credentials' | 'settings',
-  given: Record<string, unknown>,
+  values: Record<string, unknown>,
   known: readonly string[],
   { title }: Provider,
 ): Detail[] {
-  const unknown = Object.keys(given).filter((name) => !known.includes(name))
+  const unknown = Object.keys(values).filter((name) => !known.includes(name))
   return unknown.slice(0, unknownNamedMax).map((name) => {
     const param = join(base, name)
     const meant = name.length > nameLengthMax ? undefined : nearest(name, known)
@@ -77,8 +80,8 @@ function unknownFields(
   })
 }
 
-function wrongSharedSettings(given: Record<string, unknown> | undefined): Detail[] {
-  const rate = given?.['max_messages_per_second'] ?? 1
+function wrongSharedSettings(values: Record<string, unknown> | undefined): Detail[] {
+  const rate = values?.['max_messages_per_second'] ?? 1
   const failures: Detail[] = []
   if (typeof rate !== 'number' || !Number.isInteger(rate) || rate < 1 || rate > 100_000)
     failures.push({
@@ -86,7 +89,7 @@ function wrongSharedSettings(given: Record<string, unknown> | undefined): Detail
       code: 'invalid_value',
       message: 'Give a whole number of messages per second from 1 to 100000.',
     })
-  if (typeof (given?.['mms'] ?? false) !== 'boolean')
+  if (typeof (values?.['mms'] ?? false) !== 'boolean')
     failures.push({
       param: 'settings.mms',
       code: 'invalid_type',
@@ -97,7 +100,7 @@ function wrongSharedSettings(given: Record<string, unknown> | undefined): Detail
 
 export const defaultRate: Readonly<Record<ChannelType, number>> = { whatsapp: 80, sms: 30, telegram: 30 }
 
-export const withRate = (type: ChannelType, given: Record<string, unknown>): Record<string, unknown> => ({
-  ...given,
-  max_messages_per_second: given['max_messages_per_second'] ?? defaultRate[type],
+export const withRate = (type: ChannelType, values: Record<string, unknown>): Record<string, unknown> => ({
+  ...values,
+  max_messages_per_second: values['max_messages_per_second'] ?? defaultRate[type],
 })

@@ -133,15 +133,15 @@ async function memberOf(
   if (mode !== undefined && mode !== 'live' && mode !== 'test')
     throw new Problem('parameter_invalid', 'The header Service-Mode is `live` or `test`.', { param: 'Service-Mode' })
   if (await isSuspended(account.id)) throw new Problem('account_suspended')
-  const asked: Mode = mode ?? 'live'
+  const requested: Mode = mode ?? 'live'
   const caller: Caller = {
     account_id: account.id,
-    mode: asked,
+    mode: requested,
     account_name: account.name,
     key_id: null,
     key_name: '',
     user_id: session.user_id,
-    scopes: scopesOf(account.role, asked),
+    scopes: scopesOf(account.role, requested),
     request_id: request.id as Id<'req'>,
     trace: request.trace,
   }

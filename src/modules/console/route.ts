@@ -55,13 +55,13 @@ export interface Entrant {
 export function consoleRoute<Q extends TObject, B extends TSchema>({
   handler,
   permit,
-  ...given
+  ...declaration
 }: Given<Q, B>): ConsoleRoute {
   const definition = {
-    ...given,
+    ...declaration,
     tag: 'Console',
     // without an account there is nowhere to store a key
-    ...(given.method === 'POST' && given.access !== 'account' ? { idempotent: 'own' } : {}),
+    ...(declaration.method === 'POST' && declaration.access !== 'account' ? { idempotent: 'own' } : {}),
     handler: async (request: RouteRequest<Static<Q>, Static<B>>) => await handler(withSession(request)),
     ...(permit === undefined
       ? {}

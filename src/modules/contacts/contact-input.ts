@@ -64,21 +64,21 @@ export type OptionalBody = { readonly [K in keyof ContactBody]?: ContactBody[K] 
 
 /** For sources that cannot correct a body: long names are cut, invalid and blank values dropped. */
 export function sanitizeContact(body: OptionalBody, options: ReadOptions): ContactChange {
-  const kept: Record<string, unknown> = {}
+  const usable: Record<string, unknown> = {}
   for (const [field, value] of Object.entries(body))
-    if (value !== null && value !== undefined && !isBlank(value)) kept[field] = value
+    if (value !== null && value !== undefined && !isBlank(value)) usable[field] = value
   const attributes = Object.entries(body.attributes ?? {})
   if (attributes.some(([, value]) => value === null))
-    kept['attributes'] = Object.fromEntries(attributes.filter(([, value]) => value !== null))
-  const whole = readContact(kept, options)
-  return whole.failures.length === 0 ? whole.change : readContact(sound(kept, options), options).change
+    usable['attributes'] = Object.fromEntries(attributes.filter(([, value]) => value !== null))
+  const whole = readContact(usable, options)
+  return whole.failures.length === 0 ? whole.change : readContact(sound(usable, options), options).change
 }
 
-function sound(kept: Record<string, unknown>, options: ReadOptions): ContactBody {
+function sound(usable: Record<string, unknown>, options: ReadOptions): ContactBody {
   for (const field of ['first_name', 'last_name'])
-    if (typeof kept[field] === 'string')
-      kept[field] = [...kept[field].trim()].slice(0, contactLimits.name_length_max).join('')
-  const { tags, attributes, ...fields } = kept as ContactBody
+    if (typeof usable[field] === 'string')
+      usable[field] = [...usable[field].trim()].slice(0, contactLimits.name_length_max).join('')
+  const { tags, attributes, ...fields } = usable as ContactBody
   const wrong = new Set(readContact(fields, options).failures.map(({ param }) => param.split(/[.[]/, 1)[0]!))
   const left: Record<string, unknown> = Object.fromEntries(
     Object.entries(fields).filter(([field]) => !wrong.has(field)),

@@ -106,8 +106,9 @@ export async function acquireContactLocks(
 }
 
 /** Throws `WriteConflict` when a locked contact is gone or no longer has the address by which it was found. */
-export function requireOwner(held: ContactRow | undefined, key: AddressKey): void {
-  if (held === undefined || !addressesOf(held).some((own) => keyText(own) === keyText(key))) throw new WriteConflict()
+export function requireOwner(contact: ContactRow | undefined, key: AddressKey): void {
+  if (contact === undefined || !addressesOf(contact).some((own) => keyText(own) === keyText(key)))
+    throw new WriteConflict()
 }
 
 async function findOwners(tx: Transaction, tenant: Tenant, items: readonly SaveItem[]): Promise<AddressRow[]> {

@@ -68,11 +68,11 @@ export async function previewUpsert(
 ): Promise<ContactRow | null> {
   const item: SaveItem = { kind: 'upsert', change }
   const { address } = matchKey(item)!
-  const held = (await findOwners(sql, tenant, 'phone', [address])).get(address)
-  if (held === undefined && (await countContacts(sql, tenant)) >= platform.settings.contact_limit) return null
+  const existing = (await findOwners(sql, tenant, 'phone', [address])).get(address)
+  if (existing === undefined && (await countContacts(sql, tenant)) >= platform.settings.contact_limit) return null
   const { row } = applyChange(
-    held ?? newContact(tenant, platform.ids('ct'), context.at),
-    allowedChange(item, held, context),
+    existing ?? newContact(tenant, platform.ids('ct'), context.at),
+    allowedChange(item, existing, context),
     context,
   )
   return row.tags.length > contactLimits.tags_max || Object.keys(row.attributes).length > contactLimits.attributes_max

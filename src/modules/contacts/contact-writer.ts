@@ -94,30 +94,33 @@ function applyItem(
 ): SaveResult {
   const key = matchKey(item)
   const id = item.kind === 'update' ? item.id! : key === undefined ? undefined : locks.owners.get(keyText(key))
-  const held = id === undefined ? undefined : locks.contacts.get(id)
-  if (item.kind === 'update' && held === undefined)
+  const existing = id === undefined ? undefined : locks.contacts.get(id)
+  if (item.kind === 'update' && existing === undefined)
     return { outcome: 'refused', reason: 'resource_missing', param: 'id' }
-  const start = held?.row ?? newContact(tenant, platform.ids('ct'), context.at)
+  const start = existing?.row ?? newContact(tenant, platform.ids('ct'), context.at)
   const created =
-    held === undefined && item.creation !== undefined ? applyChange(start, item.creation, context).row : start
-  const allowed = allowedChange(item, held?.row, context)
+    existing === undefined && item.creation !== undefined ? applyChange(start, item.creation, context).row : start
+  const allowed = allowedChange(item, existing?.row, context)
   const { row, transitions, restated } = applyChange(created, allowed, context)
   const own = addressesOf(row).map(({ kind, address }) => ({ kind, address, text: keyText({ kind, address }) }))
-  const refusal = refusalOf(locks, row, own, held === undefined, item)
+  const refusal = refusalOf(locks, row, own, existing === undefined, item)
   if (refusal !== null) return refusal
-  if (held === undefined) locks.capacity -= 1
-  if (held !== undefined) for (const before of addressesOf(start)) locks.owners.delete(keyText(before))
+  if (existing === undefined) locks.capacity -= 1
+  if (existing !== undefined) for (const before of addressesOf(start)) locks.owners.delete(keyText(before))
   for (const { text } of own) locks.owners.set(text, row.id)
-  const contact = held ?? lockedContact(null, row)
+  const contact = existing ?? lockedContact(null, row)
   contact.changed ||= row !== start
   contact.row = seen(row, item.seen_at)
-  const caused = (said: ConsentTransition): CausedTransition => ({ ...said, message_id: item.message_id ?? null })
+  const caused = (statement: ConsentTransition): CausedTransition => ({
+    ...statement,
+    message_id: item.message_id ?? null,
+  })
   contact.transitions.push(...transitions.map(caused))
   contact.restated.push(...restated.map(caused))
   if (item.seen_at !== undefined) contact.seen_at = item.seen_at
   locks.contacts.set(row.id, contact)
   return {
-    outcome: held === undefined ? 'created' : row === start && transitions.length === 0 ? 'unchanged' : 'updated',
+    outcome: existing === undefined ? 'created' : row === start && transitions.length === 0 ? 'unchanged' : 'updated',
     row,
     transitions: contact.transitions,
     refused_opt_ins: refusedOptIns(item.change, allowed),
@@ -125,10 +128,10 @@ function applyItem(
 }
 
 /** `<type>.marketing` for marketing alone. */
-export function refusedOptIns(asked: ContactChange, allowed: ContactChange): string[] {
-  if (asked.consent === allowed.consent) return []
+export function refusedOptIns(requested: ContactChange, allowed: ContactChange): string[] {
+  if (requested.consent === allowed.consent) return []
   const left = optIns(allowed)
-  return optIns(asked).filter((type) => !left.includes(type))
+  return optIns(requested).filter((type) => !left.includes(type))
 }
 
 function optIns({ consent }: ContactChange): string[] {
@@ -148,14 +151,14 @@ function seen(row: ContactRow, at: string | undefined): ContactRow {
  * Drops what the item may not change: opt-outs (bulk sources), the spelling of a known phone (upserts), and what
  * exceeds the limits (`drop_excess`).
  */
-export function allowedChange(item: SaveItem, held: ContactRow | undefined, context: SaveContext): ContactChange {
+export function allowedChange(item: SaveItem, existing: ContactRow | undefined, context: SaveContext): ContactChange {
   let change = item.change
-  if (held !== undefined && item.kind === 'upsert') {
+  if (existing !== undefined && item.kind === 'upsert') {
     const { phone, ...others } = change
-    if (phone === undefined || phone === null || held.phone_key === phoneKey(phone)) change = others
+    if (phone === undefined || phone === null || existing.phone_key === phoneKey(phone)) change = others
   }
-  if (held !== undefined && context.keep_opt_outs === true) change = withoutLiftedOptOuts(held.consent, change)
-  return held !== undefined && context.drop_excess === true ? withinLimits(held, change) : change
+  if (existing !== undefined && context.keep_opt_outs === true) change = withoutLiftedOptOuts(existing.consent, change)
+  return existing !== undefined && context.drop_excess === true ? withinLimits(existing, change) : change
 }
 
 /** Drops new tags and attributes beyond the contact's limits. */
@@ -164,24 +167,24 @@ function withinLimits({ tags, attributes }: ContactRow, change: ContactChange): 
   let tagsLeft = contactLimits.tags_max - tags.length
   let attributesLeft = contactLimits.attributes_max - Object.keys(attributes).length
   const add_tags = change.add_tags?.filter((tag) => known.has(foldText(tag)) || tagsLeft-- > 0)
-  const kept = Object.entries(change.attributes ?? {}).filter(
+  const remaining = Object.entries(change.attributes ?? {}).filter(
     ([key]) => Object.hasOwn(attributes, key) || attributesLeft-- > 0,
   )
   return {
     ...change,
     ...(add_tags === undefined ? {} : { add_tags }),
-    ...(change.attributes === undefined ? {} : { attributes: Object.fromEntries(kept) }),
+    ...(change.attributes === undefined ? {} : { attributes: Object.fromEntries(remaining) }),
   }
 }
 
 /** Drops consents that would lift an opt-out. */
 export function withoutLiftedOptOuts(consent: ConsentStatuses, change: ContactChange): ContactChange {
   if (change.consent === undefined) return change
-  const kept = Object.entries(change.consent).flatMap(([type, write]) => {
+  const remaining = Object.entries(change.consent).flatMap(([type, write]) => {
     const left = withoutLift(consent, type, write)
     return left === undefined ? [] : [[type, left] as const]
   })
-  return { ...change, consent: Object.fromEntries(kept) }
+  return { ...change, consent: Object.fromEntries(remaining) }
 }
 
 /** undefined when nothing is left. */

@@ -45,13 +45,13 @@ async function tagged(
   tenant: Tenant,
   body: TaggingBody,
 ): Promise<{ ids: { id: string; asked: string }[]; not_found: string[] }> {
-  const asked = [...new Set(body.contacts ?? body.phones ?? [])]
+  const requested = [...new Set(body.contacts ?? body.phones ?? [])]
   if (body.contacts !== undefined)
     return {
-      ids: asked.filter((id) => isId('ct', id)).map((id) => ({ id, asked: id })),
-      not_found: asked.filter((id) => !isId('ct', id)),
+      ids: requested.filter((id) => isId('ct', id)).map((id) => ({ id, asked: id })),
+      not_found: requested.filter((id) => !isId('ct', id)),
     }
-  const numbers = asked.map((text) => ({ text, phone: normalisePhone(text) }))
+  const numbers = requested.map((text) => ({ text, phone: normalisePhone(text) }))
   const keys = numbers.flatMap(({ phone }) => (phone === null ? [] : [{ kind: 'phone', address: phoneKey(phone) }]))
   const owners = new Map((await repository.findAddresses(tx, tenant, keys)).map((row) => [row.address, row.contact_id]))
   const ids = new Map<string, string>()

@@ -186,20 +186,20 @@ async function readFile<T>(chunks: AsyncIterable<Buffer>, file_name: string, tak
 
 async function* bounded(
   first: readonly Buffer[],
-  rest: AsyncIterator<Buffer>,
+  remainder: AsyncIterator<Buffer>,
   { kind }: FileType,
-  pass: (chunk: Buffer) => void,
+  forward: (chunk: Buffer) => void,
 ): AsyncGenerator<Buffer> {
   const bytes_max = bytesMaxOf(kind)
   let bytes = 0
   const counted = (chunk: Buffer): Buffer => {
     bytes += chunk.length
     if (bytes > bytes_max) throw tooLarge(bytes_max, `A file of type ${kind}`)
-    pass(chunk)
+    forward(chunk)
     return chunk
   }
   for (const chunk of first) yield counted(chunk)
-  for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield counted(next.value)
+  for (let next = await remainder.next(); next.done !== true; next = await remainder.next()) yield counted(next.value)
 }
 
 const tooLarge = (bytes_max: number, what: string): Problem =>

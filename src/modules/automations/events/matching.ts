@@ -158,22 +158,22 @@ function recipientOf(
 }
 
 async function recipientsOf(platform: Platform, sql: Db, matches: readonly Match[]): Promise<Map<Match, Recipient>> {
-  const asked: { match: Match; key: RecipientKey }[] = []
+  const requested: { match: Match; key: RecipientKey }[] = []
   for (const match of matches) {
     if (match.to === null || !match.conditions_met) continue
-    asked.push({ match, key: recipientKey(platform, match, match.automation.channel_type) })
+    requested.push({ match, key: recipientKey(platform, match, match.automation.channel_type) })
     if (match.automation.category === 'marketing')
-      asked.push({ match, key: recipientKey(platform, match, marketingType(match.automation.channel_type)) })
+      requested.push({ match, key: recipientKey(platform, match, marketingType(match.automation.channel_type)) })
   }
   const found = await findEligibility(
     sql,
-    asked.map(({ key }) => key),
+    requested.map(({ key }) => key),
     matches[0]?.pending.at ?? '',
   )
   const recipients = new Map<Match, Recipient>(
     matches.map((match) => [match, { to: match.to, blocked: false, stopped_marketing: false }]),
   )
-  for (const [index, { match, key }] of asked.entries()) {
+  for (const [index, { match, key }] of requested.entries()) {
     if (found[index]!.verdict === null) continue
     const block = key.channel_type === match.automation.channel_type ? { blocked: true } : { stopped_marketing: true }
     recipients.set(match, { ...recipients.get(match)!, ...block })

@@ -159,7 +159,7 @@ const columns = (sql: Db) =>
   sql`e.account_id, e.mode, e.id, e.source_id, e.type, e.event_id, e.origin, e.status, e.reason, e.contact_id, e.customer, e.consent, e.data, e.occurred_at, e.created_at`
 
 /** Excludes receipts of deleted sources, which a periodic job deletes. */
-const stands = (sql: Db, { account_id, mode }: Tenant) =>
+const isVisible = (sql: Db, { account_id, mode }: Tenant) =>
   sql`
     not exists (
       select
@@ -176,7 +176,7 @@ export async function findReceipt(sql: Db, tenant: Tenant, id: string): Promise<
     where e.account_id = ${tenant.account_id}
       and e.mode = ${tenant.mode}
       and e.id = ${id}
-      and ${stands(sql, tenant)}`
+      and ${isVisible(sql, tenant)}`
   return row ?? null
 }
 
@@ -219,7 +219,7 @@ export async function listReceipts(
   const found = await sql<(ReceiptRow & { found: number; before: number })[]>`
     with e as materialized (
       select ${columns(sql)} from automation_events e
-      where e.account_id = ${tenant.account_id} and e.mode = ${tenant.mode} and ${stands(sql, tenant)}
+      where e.account_id = ${tenant.account_id} and e.mode = ${tenant.mode} and ${isVisible(sql, tenant)}
         ${source === undefined ? sql`` : sql`and e.source_id = ${source}`}
         ${type === undefined ? sql`` : sql`and e.type = ${type}`}
         ${status === undefined ? sql`` : sql`and e.status = ${status}`}

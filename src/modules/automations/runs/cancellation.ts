@@ -17,11 +17,11 @@ export interface Cancellation {
 
 const runsAtOnce = 1000
 /** If new runs arrive faster than this, the change cancels the rest. */
-const passesMax = 5
+const roundsMax = 5
 
 export const cancelWaitingOf = (tenant: Tenant, of: WaitingOf, reason: CancelReason): Cancellation => ({
   async before(sql) {
-    for (let pass = 1; pass <= passesMax; pass++) {
+    for (let round = 1; round <= roundsMax; round++) {
       const ids = await listWaiting(sql, tenant, of)
       if (ids.length <= runsAtOnce) return
       for (let from = 0; from < ids.length; from += runsAtOnce)

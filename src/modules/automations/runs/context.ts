@@ -92,7 +92,7 @@ async function optedOutOfMarketing(
     const automation = automations.get(run.automation_id)
     return automation?.category !== 'marketing' || run.to === null ? [] : [{ run, to: run.to, ...automation }]
   })
-  const asked = marketing.map(({ account_id, mode, channel_id, channel_type: type, to }) => {
+  const requested = marketing.map(({ account_id, mode, channel_id, channel_type: type, to }) => {
     const channel_type = marketingType(type)
     const { kind, address } = addressKeyOf(type, to)
     return {
@@ -106,6 +106,6 @@ async function optedOutOfMarketing(
       windowed: false,
     }
   })
-  const found = await findEligibility(pool, asked, isoTime(clock.now()))
+  const found = await findEligibility(pool, requested, isoTime(clock.now()))
   return new Set(marketing.flatMap(({ run }, i) => (found[i]!.verdict === 'recipient_blocked' ? [run.id] : [])))
 }

@@ -36,8 +36,8 @@ const chunkRuns = 24
  * A process that is alone pauses after each chunk for this multiple of its time, so that requests find it idle. Other
  * bulk submissions pace themselves.
  */
-const restFactor = 2
-const restMaxMs = 1000
+const pauseFactor = 2
+const pauseMaxMs = 1000
 
 interface Sending {
   readonly deps: AutomationDeps
@@ -98,9 +98,9 @@ async function startDue(sending: Sending, stopping: AbortSignal | undefined): Pr
   const at = isoTime(platform.clock.now())
   if (sending.inProgress.size === 0 && !(await anyDue(platform.pool, at))) return 0
   const { small, large } = await dueSources(sending, at)
-  const taken = await claim(sending, [...small, ...large], at)
-  if (taken.length === 0) return 0
-  const runs = await loadEach(sending.deps, taken)
+  const claimed = await claim(sending, [...small, ...large], at)
+  if (claimed.length === 0) return 0
+  const runs = await loadEach(sending.deps, claimed)
   const smallIds = new Set(small.map(({ source_id }) => source_id))
   const singles = runs.filter(({ run }) => smallIds.has(run.source_id))
   const chunk = runs.filter(({ run }) => !smallIds.has(run.source_id))
@@ -108,12 +108,12 @@ async function startDue(sending: Sending, stopping: AbortSignal | undefined): Pr
   if (chunk.length > 0) {
     sending.largeInProgress = true
     send(sending, chunk, 'bulk', async () => {
-      const took = performance.now() - began
-      if (sending.alone() && stopping?.aborted !== true) await pause(Math.min(restMaxMs, restFactor * took))
+      const elapsed = performance.now() - began
+      if (sending.alone() && stopping?.aborted !== true) await pause(Math.min(pauseMaxMs, pauseFactor * elapsed))
       sending.largeInProgress = false
     })
   }
-  return taken.length
+  return claimed.length
 }
 
 /** All of small sources, and shares of a chunk for large ones, unless a chunk is in progress. */
@@ -157,20 +157,20 @@ function interactiveCapacity({ interactive }: Sending): number {
 function sharesOf(sending: Sending, sources: readonly DueSource[]): Wanted[] {
   if (sources.length === 0) return []
   const from = sending.turn < sources.length ? sending.turn : 0
-  const chosen = sources.slice(from, from + chunkRuns)
-  sending.turn = from + chosen.length
-  const [most, over] = [Math.floor(chunkRuns / chosen.length), chunkRuns % chosen.length]
-  return chosen.map(({ source_id }, n) => ({ source_id, most: n < over ? most + 1 : most }))
+  const selected = sources.slice(from, from + chunkRuns)
+  sending.turn = from + selected.length
+  const [most, over] = [Math.floor(chunkRuns / selected.length), chunkRuns % selected.length]
+  return selected.map(({ source_id }, n) => ({ source_id, most: n < over ? most + 1 : most }))
 }
 
 async function claim({ deps, alone, inProgress }: Sending, wanted: readonly Wanted[], at: string): Promise<DueRun[]> {
   const { pool, clock } = deps.platform
   if (wanted.length === 0) return []
-  const taken = alone()
+  const claimed = alone()
     ? await listDue(pool, wanted, at, [...inProgress.keys()])
     : await claimDue(pool, wanted, at, isoTime(clock.now() + leaseMs))
   // a run whose lease has expired may still be in progress here
-  return taken.filter(({ id }) => !inProgress.has(id))
+  return claimed.filter(({ id }) => !inProgress.has(id))
 }
 
 /** A run that causes an unexpected error is found by halving and postponed alone. */

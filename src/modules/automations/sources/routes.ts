@@ -18,8 +18,8 @@ const Deleted = deletedOf('integration_source')
 /** 304 if the caller has this version; `If-None-Match` accepts `7`, `"7"`, `W/"7"`, `*` and lists. */
 function current(source: Shown, ifNoneMatch: string | undefined): Reply {
   const etag = `"${source.config_version}"`
-  const held = (ifNoneMatch ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, '').replaceAll('"', ''))
-  return held.includes('*') || held.includes(String(source.config_version))
+  const etags = (ifNoneMatch ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, '').replaceAll('"', ''))
+  return etags.includes('*') || etags.includes(String(source.config_version))
     ? reply(304, undefined, { etag })
     : reply(200, source, { etag })
 }

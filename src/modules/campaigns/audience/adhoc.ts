@@ -8,8 +8,8 @@ import { addressKeyOf, fullName } from '../../contacts/service.ts'
 import { recipientFailures } from '../../messages/service.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 
-export const addressesOf = (channel_type: string, given: AdhocRecipients): string[] =>
-  given.map(({ to }) => addressKeyOf(channel_type, to).address)
+export const addressesOf = (channel_type: string, adhoc: AdhocRecipients): string[] =>
+  adhoc.map(({ to }) => addressKeyOf(channel_type, to).address)
 
 /** Checked in this process within some milliseconds. */
 const chunkRows = 250
@@ -18,13 +18,13 @@ export async function* adhocChunks(
   deps: CampaignDeps,
   sql: Db,
   row: CampaignRow,
-  given: AdhocRecipients,
+  adhoc: AdhocRecipients,
   marketing: boolean,
   from = 0,
 ): AsyncGenerator<NewRecipient[], undefined> {
-  const before = new Set(addressesOf(row.channel_type, given.slice(0, from)))
-  for (let at = from; at < given.length; at += chunkRows) {
-    const recipients = await adhocRecipients(deps, sql, row, given.slice(at, at + chunkRows), marketing, before)
+  const before = new Set(addressesOf(row.channel_type, adhoc.slice(0, from)))
+  for (let at = from; at < adhoc.length; at += chunkRows) {
+    const recipients = await adhocRecipients(deps, sql, row, adhoc.slice(at, at + chunkRows), marketing, before)
     for (const { address } of recipients) before.add(address)
     yield recipients
   }
@@ -35,15 +35,15 @@ export async function adhocRecipients(
   deps: CampaignDeps,
   sql: Db,
   row: CampaignRow,
-  given: AdhocRecipients,
+  adhoc: AdhocRecipients,
   marketing: boolean,
   before: ReadonlySet<string> = new Set(),
 ): Promise<NewRecipient[]> {
-  const to = given.map((recipient) => recipient.to)
+  const to = adhoc.map((recipient) => recipient.to)
   const found = await recipientEligibility(deps, sql, row, to, marketing)
   const known = await contactsById(deps, sql, row, found)
   const seen = new Set(before)
-  return given.map((recipient, i): NewRecipient => {
+  return adhoc.map((recipient, i): NewRecipient => {
     const { to, first_name = null, last_name = null, variables = null } = recipient
     const { address, contact_id, blocked } = found[i]!
     const contact = known.get(contact_id ?? '')

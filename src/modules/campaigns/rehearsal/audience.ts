@@ -89,12 +89,12 @@ function adhocAudience(
   given: AdhocRecipients | undefined,
 ): RehearsedAudience {
   let stored = given
-  const givenIn = async (sql: Transaction): Promise<AdhocRecipients> =>
+  const storedRecipients = async (sql: Transaction): Promise<AdhocRecipients> =>
     (stored ??= (await findAdhocRecipients(sql, row, row.id)) ?? [])
   return {
     async count(sql, turns) {
       const groups = new Map<string, { -readonly [K in keyof Counted]: Counted[K] }>()
-      for await (const recipients of adhocChunks(deps, sql, row, await givenIn(sql), marketing)) {
+      for await (const recipients of adhocChunks(deps, sql, row, await storedRecipients(sql), marketing)) {
         for (const { skip_reason, timezone } of recipients) {
           const key = `${skip_reason} ${timezone}`
           const group = groups.get(key)
@@ -106,7 +106,7 @@ function adhocAudience(
       return [...groups.values()]
     },
     async chunk(sql, after) {
-      const [given, from] = [await givenIn(sql), Number(after)]
+      const [given, from] = [await storedRecipients(sql), Number(after)]
       const { value: recipients = [] } = await adhocChunks(deps, sql, row, given, marketing, from).next()
       const next = from + recipients.length
       return {

@@ -56,7 +56,7 @@ export async function rehearse(
     { account_id: caller.account_id, gone, narrow },
     async (sql, ended) => {
       const turns = new Turns(ended)
-      const examined = await look(platform.settings, sql, rehearsed, turns)
+      const examined = await countOutcomes(platform.settings, sql, rehearsed, turns)
       return { ...examined, ...(await timesOf(deps, row, examined.tally, turns)) }
     },
   )
@@ -88,7 +88,7 @@ interface Looked {
 }
 
 /** Checks each recipient only where the outcome depends on it. */
-async function look(
+async function countOutcomes(
   { campaign_recipient_limit: limit }: { readonly campaign_recipient_limit: number },
   sql: Transaction,
   rehearsed: RehearsalSubject,

@@ -32,8 +32,8 @@ export function fairShares(rate: number, wanted: readonly number[]): number[] {
   const shares = wanted.map(() => 0)
   const modestFirst = [...wanted.keys()].toSorted((a, b) => wanted[a]! - wanted[b]!)
   let remaining = rate
-  for (const [taken, index] of modestFirst.entries()) {
-    shares[index] = Math.min(wanted[index]!, remaining / (wanted.length - taken))
+  for (const [share, index] of modestFirst.entries()) {
+    shares[index] = Math.min(wanted[index]!, remaining / (wanted.length - share))
     remaining -= shares[index]
   }
   return shares

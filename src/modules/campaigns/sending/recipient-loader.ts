@@ -48,24 +48,24 @@ export class RecipientLoader {
   }
 
   #answer(): void {
-    const asked = this.#asked
+    const requests = this.#asked
     this.#asked = []
     let [first, rows] = [0, 0]
-    for (const [index, { wanted }] of asked.entries()) {
+    for (const [index, { wanted }] of requests.entries()) {
       if (index > first && rows + wanted.limit > rowsMax) {
-        void loadTogether(this.#deps, asked.slice(first, index))
+        void loadTogether(this.#deps, requests.slice(first, index))
         ;[first, rows] = [index, 0]
       }
       rows += wanted.limit
     }
-    void loadTogether(this.#deps, asked.slice(first))
+    void loadTogether(this.#deps, requests.slice(first))
   }
 }
 
 /** Never rejects: after a failure each request is retried alone. */
-async function loadTogether(deps: Deps, asked: readonly LoadRequest[]): Promise<void> {
-  const found = await readNext(deps, asked).catch(() => null)
-  for (const [index, one] of asked.entries()) {
+async function loadTogether(deps: Deps, requests: readonly LoadRequest[]): Promise<void> {
+  const found = await readNext(deps, requests).catch(() => null)
+  for (const [index, one] of requests.entries()) {
     if (found !== null) one.resolve(found[index]!)
     else void readNext(deps, [one]).then(([alone]) => one.resolve(alone!), one.reject)
     // yield to requests between campaigns
@@ -75,20 +75,20 @@ async function loadTogether(deps: Deps, asked: readonly LoadRequest[]): Promise<
 
 async function readNext(
   deps: Deps,
-  asked: readonly Pick<LoadRequest, 'campaign' | 'wanted'>[],
+  requests: readonly Pick<LoadRequest, 'campaign' | 'wanted'>[],
 ): Promise<NextRecipient[][]> {
   const { pool } = deps.platform
   const found = await listUnsent(
     pool,
-    asked.map(({ campaign: { account_id, mode, id }, wanted }) => ({ account_id, mode, id, ...wanted })),
+    requests.map(({ campaign: { account_id, mode, id }, wanted }) => ({ account_id, mode, id, ...wanted })),
   )
   const known = new Map<string, ContactRow>()
   for (const group of Map.groupBy(
-    asked.keys(),
-    (index) => `${asked[index]!.campaign.account_id} ${asked[index]!.campaign.mode}`,
+    requests.keys(),
+    (index) => `${requests[index]!.campaign.account_id} ${requests[index]!.campaign.mode}`,
   ).values()) {
     const recipients = group.flatMap((index) => found[index]!)
-    for (const [id, contact] of await contactsById(deps, pool, tenantOf(asked[group[0]!]!.campaign), recipients))
+    for (const [id, contact] of await contactsById(deps, pool, tenantOf(requests[group[0]!]!.campaign), recipients))
       known.set(id, contact)
   }
   return found.map((rows) => rows.map((recipient) => withContact(recipient, known)))

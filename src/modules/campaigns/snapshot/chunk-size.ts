@@ -5,7 +5,7 @@ const least = 100
 const most = 20_000
 const wantedMs = 300
 /** Slower chunks are aborted and retried with fewer contacts. The smallest chunk has no limit of its own. */
-const givenUpAfterMs = 900
+const abortAfterMs = 900
 
 export class ChunkSizes {
   readonly #sizes = new Map<string, number>()
@@ -16,7 +16,7 @@ export class ChunkSizes {
 
   /** Statement timeout in ms; null: the default. */
   timeoutMs(campaign_id: string): number | null {
-    return this.of(campaign_id) <= least ? null : givenUpAfterMs
+    return this.of(campaign_id) <= least ? null : abortAfterMs
   }
 
   /** At most by half or double. */

@@ -122,12 +122,12 @@ async function tryOpen(state: State): Promise<Session | undefined> {
 
 /** A session that opens after the deadline is closed again. */
 async function openWithin(
-  { open, connection, store: tell, hasLease: isOwn }: State,
+  { open, connection, store: report, hasLease: isOwn }: State,
   signal: AbortSignal,
 ): ReturnType<NonNullable<ProviderAdapter['openSession']>> {
-  const opening = open(connection, { store: tell, signal, hasLease: isOwn })
-  const given = await Promise.race([opening, aborted(signal)])
-  if (given !== undefined) return given
+  const opening = open(connection, { store: report, signal, hasLease: isOwn })
+  const options = await Promise.race([opening, aborted(signal)])
+  if (options !== undefined) return options
   void opening.then((late) => (late.kind === 'open' ? late.session.close(signal) : undefined)).catch(() => undefined)
   return { kind: 'unavailable', message: 'The provider did not answer in time.' }
 }

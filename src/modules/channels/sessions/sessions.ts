@@ -48,7 +48,7 @@ const closeWithinMs = 5000
 const renewEveryMs = 2000
 /** A few, so that processes that start together share the sessions. */
 const acquiredPerTick = 5
-const heldMax = 1000
+const sessionsMax = 1000
 const pageRows = 200
 /** (behaviour: channels 4.4) */
 const disconnectedAfterMs = 30_000
@@ -201,9 +201,9 @@ async function acquire(state: State): Promise<LeasedSession[]> {
   const wanting = unheld.filter((row) => !sessions.has(row.id) && needsSession(state, row))
   if (wanting.length === 0) return []
   const { held, workers } = await countSessions(platform.pool, isoTime(now), isoTime(now - limits.process_silent_ms))
-  const share = Math.min(heldMax, Math.ceil((held + wanting.length) / Math.max(1, workers)))
+  const share = Math.min(sessionsMax, Math.ceil((held + wanting.length) / Math.max(1, workers)))
   const wanted = wanting.slice(0, Math.max(0, Math.min(acquiredPerTick, share - sessions.size)))
-  if (sessions.size >= heldMax)
+  if (sessions.size >= sessionsMax)
     platform.log.error(
       { held: sessions.size, waiting: wanting.length },
       'channels wait for a session; start more worker processes',

@@ -168,9 +168,9 @@ export const byCommand =
   async ({ command, action }, change, entryOf) =>
     await transact(pool, async (tx) => {
       const made = await change(tx)
-      const told = entryOf(made)
-      if (told === null) return made
-      const { changes, ...entry } = told
+      const found = entryOf(made)
+      if (found === null) return made
+      const { changes, ...entry } = found
       await insertAudit(tx, {
         ...entry,
         id: ids('aud'),

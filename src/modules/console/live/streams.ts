@@ -22,7 +22,7 @@ const resetEveryMs = 1_000
 const streamsMax = 2_000
 const ofSessionMax = 20
 /** Buffered for a slow console. */
-const heldBytesMax = 64 * 1024
+const bufferedBytesMax = 64 * 1024
 const opening = 'retry: 2000\n\n'
 
 export interface Listener extends Tenant {
@@ -78,7 +78,7 @@ export class Streams {
     const own = [...this.#all].filter(({ cookie_hash }) => cookie_hash === listener.cookie_hash).length
     if (own >= ofSessionMax) throw tooMany(`The session has ${ofSessionMax} streams open already. Close one.`)
     if (this.#all.size >= streamsMax) throw tooMany('Too many consoles are open here. Ask every 15 seconds instead.')
-    const out = new Readable({ read: () => undefined, highWaterMark: heldBytesMax })
+    const out = new Readable({ read: () => undefined, highWaterMark: bufferedBytesMax })
     const stream: Stream = { ...listener, out, types: readableTypes(scopesOf(listener.role, listener.mode)) }
     out.once('close', () => this.#forget(stream))
     // a disconnected client fails its own stream only
@@ -235,7 +235,7 @@ const tooMany = (message: string) => new Problem('rate_limit_exceeded', message,
 /** Slow readers are disconnected and resume after their last event. */
 function write({ out }: Stream, text: string): void {
   if (text === '' || out.destroyed || out.readableEnded) return
-  if (out.readableLength + text.length > heldBytesMax) out.destroy()
+  if (out.readableLength + text.length > bufferedBytesMax) out.destroy()
   else out.push(text)
 }
 

@@ -62,8 +62,8 @@ async function requireProof(
   { current_password, new_password }: MyChanges,
   email: string | undefined,
 ): Promise<repository.UserRow | undefined> {
-  const moves = email !== undefined && email !== session.email
-  if (new_password === undefined && !moves) return undefined
+  const changesEmail = email !== undefined && email !== session.email
+  if (new_password === undefined && !changesEmail) return undefined
   if (current_password !== undefined && session.has_password)
     return await proveAgain(platform, session, { password: current_password }, 'current_password')
   if (new_password !== undefined && session.has_password)

@@ -14,16 +14,16 @@ const nameLengthMax = 120
 const emailLengthMax = 254
 
 /** Normalised. Throws `parameter_invalid`. */
-export function requireEmail(param: string, given: string): string {
-  const email = given.trim().normalize('NFC').toLowerCase()
+export function requireEmail(param: string, value: string): string {
+  const email = value.trim().normalize('NFC').toLowerCase()
   if (email.length > emailLengthMax || !/^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>".]{2,}$/.test(email))
     throw invalid(param, 'invalid_format', 'This is no e-mail address. Write it as name@example.com.')
   return email
 }
 
 /** Trimmed. Throws `parameter_invalid`. */
-export function requireName(param: string, given: string): string {
-  const name = given.trim()
+export function requireName(param: string, value: string): string {
+  const name = value.trim()
   if (name === '' || [...name].length > nameLengthMax || !name.isWellFormed() || name.includes('\0'))
     throw invalid(param, name === '' ? 'too_short' : 'too_long', `A name has 1 to ${nameLengthMax} characters.`)
   return name
@@ -57,13 +57,13 @@ export interface FirstOwner {
 export async function setUp(
   platform: Platform,
   accounts: AccountService,
-  given: FirstOwner,
+  value: FirstOwner,
   address: string,
   request_id: string,
 ): Promise<repository.UserRow> {
-  const name = requireName('name', given.name)
-  const email = requireEmail('email', given.email)
-  requirePassword('password', given.password)
+  const name = requireName('name', value.name)
+  const email = requireEmail('email', value.email)
+  requirePassword('password', value.password)
   const [oldest] = await accounts.list()
   if (oldest === undefined)
     throw new Problem(
@@ -75,13 +75,13 @@ export async function setUp(
     id: platform.ids('usr'),
     email,
     name,
-    password_hash: await hashPassword(given.password),
+    password_hash: await hashPassword(value.password),
     admin: true,
     two_factor: false,
     created_at: at,
   }
   await transact(platform.pool, async (tx) => {
-    const used = await repository.useToken(tx, 'setup', tokenHash(given.token), at)
+    const used = await repository.useToken(tx, 'setup', tokenHash(value.token), at)
     if (used === null || (await repository.anyUser(tx)))
       throw new Problem(
         'token_invalid',

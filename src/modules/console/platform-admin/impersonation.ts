@@ -23,21 +23,21 @@ export async function beginImpersonation(
   platform: Platform,
   accounts: AccountService,
   session: Session,
-  given: { readonly account: string; readonly reason: string },
+  body: { readonly account: string; readonly reason: string },
   from: From,
 ): Promise<void> {
   requireRecent(platform, session)
   const { pool, clock } = platform
-  const reason = given.reason.trim()
+  const reason = body.reason.trim()
   if (reason.length < 3) throw invalid('reason', 'too_short', 'Say why you act for the account: its people read it.')
-  if ((await accounts.stateOf(pool, given.account)) === null)
+  if ((await accounts.stateOf(pool, body.account)) === null)
     throw invalid(
       'account',
       'invalid_value',
       'There is no account of this id. GET /console/api/admin/accounts lists them.',
     )
   await transact(pool, async (tx) => {
-    const account_id = given.account as Impersonation['account_id']
+    const account_id = body.account as Impersonation['account_id']
     const impersonation = {
       account_id,
       user_id: await firstOwner(tx, account_id),

@@ -6,7 +6,7 @@ import type { Platform } from '../../../platform/platform.ts'
 import { insertRequests, type RequestRow } from './repository.ts'
 
 /** Per process; requests beyond it are counted and dropped. */
-const heldMax = 10_000
+const bufferMax = 10_000
 const writtenAtOnce = 1_000
 const everyMs = 1_000
 const pathLengthMax = 512
@@ -26,34 +26,34 @@ export interface RequestRing {
 /** `changed` is called for each change right after its response. */
 export function requestRing(platform: Platform, changed: (row: RequestRow) => void = () => undefined): RequestRing {
   const { pool, clock, metrics } = platform
-  let held: RequestRow[] = []
+  let buffer: RequestRow[] = []
   const write = async (): Promise<number> => {
-    const rows = held.slice(0, writtenAtOnce)
+    const rows = buffer.slice(0, writtenAtOnce)
     if (rows.length === 0) return 0
     await insertRequests(pool, rows)
-    held = held.slice(rows.length)
+    buffer = buffer.slice(rows.length)
     return rows.length
   }
   /** Requests added meanwhile belong to the next run. */
-  const writeHeld = async (): Promise<number> => {
-    const due = held.length
+  const writeBuffer = async (): Promise<number> => {
+    const count = buffer.length
     let written = 0
-    while (written < due) written += await write()
+    while (written < count) written += await write()
     return written
   }
   // one write at a time: two would write the same rows and drop others
   let last: Promise<unknown> = Promise.resolve()
   const writeAll = (): Promise<number> => {
-    const turn = last.then(writeHeld)
+    const turn = last.then(writeBuffer)
     last = turn.catch(() => undefined)
     return turn
   }
   return {
     note(request, reply) {
-      if (!isKept(request, reply)) return
+      if (!isLogged(request, reply)) return
       const row = rowOf(request, reply, clock.now())
       if (row.status < 400) changed(row)
-      if (held.length < heldMax) held.push(row)
+      if (buffer.length < bufferMax) buffer.push(row)
       else metrics.requests_unlogged.inc()
     },
     // a pause after each write: a busy service writes as often as an idle one
@@ -65,7 +65,7 @@ export function requestRing(platform: Platform, changed: (row: RequestRow) => vo
 }
 
 /** Failed requests and changes of known accounts. */
-function isKept({ caller, prepared }: FastifyRequest, { statusCode }: FastifyReply): boolean {
+function isLogged({ caller, prepared }: FastifyRequest, { statusCode }: FastifyReply): boolean {
   // sign-ins belong to no account, so nobody could see them
   if (caller === null || (caller.key_id === null && caller.user_id === null)) return false
   if (statusCode >= 400) return true

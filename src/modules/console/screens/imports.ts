@@ -4,7 +4,7 @@ import { draftLimits, ImportChange, StepwiseImport } from '../../../api/resource
 import { reply } from '../../../platform/http/route.ts'
 import { consoleRoute, type ConsoleRoute, type ConsoleServices } from '../route.ts'
 
-const hoursKept = draftLimits.kept_ms / 3600_000
+const retentionHours = draftLimits.kept_ms / 3600_000
 const facts = { access: 'account', moded: true } as const
 const change = { ...facts, permission: 'import', scope: 'contacts:write' } as const
 
@@ -20,7 +20,7 @@ const createImportRoute = (steps: ConsoleServices['imports']['steps']): ConsoleR
     method: 'POST',
     path: '/console/api/imports',
     summary: 'Upload contacts as a draft',
-    description: `The body is the CSV file itself, in UTF-8. Nothing is imported: say what its columns are, check it, then start it. A draft that nobody starts is forgotten ${hoursKept} hours after it was last changed.`,
+    description: `The body is the CSV file itself, in UTF-8. Nothing is imported: say what its columns are, check it, then start it. A draft that nobody starts is forgotten ${retentionHours} hours after it was last changed.`,
     query: UploadQuery,
     streamed: true,
     uploads: {

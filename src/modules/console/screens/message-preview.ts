@@ -34,10 +34,10 @@ export const previewRoutes = ({ platform, contacts, campaigns }: ConsoleServices
     replies: { 200: RulesPreview },
     errors: ['resource_missing'],
     async handler({ caller, body, signal }) {
-      const asked = { account_id: caller.account_id, gone: signal, narrow: 'Narrow the rules.' }
+      const request = { account_id: caller.account_id, gone: signal, narrow: 'Narrow the rules.' }
       return reply(
         200,
-        await platform.reads.run(asked, (sql) => contacts.segments.previewRules(sql, caller, body.rules)),
+        await platform.reads.run(request, (sql) => contacts.segments.previewRules(sql, caller, body.rules)),
       )
     },
   }),

@@ -10,7 +10,7 @@ import { consoleRoute, type ConsoleRoute, type ConsoleServices } from '../route.
 
 const daysShown = 30
 /** The most objects of each kind that are checked. */
-const looked = { limit: 100, starting_after: undefined }
+const firstPage = { limit: 100, starting_after: undefined }
 
 interface Matter {
   readonly type: AttentionType
@@ -23,7 +23,7 @@ async function overviewOf(services: ConsoleServices, sql: Db, caller: Caller): P
   const days = await services.messages.days(sql, caller, timezone, daysShown)
   const sum = (name: 'sent' | 'delivered' | 'failed') => days.reduce((all, { [name]: n }) => all + n, 0)
   const needs_attention: Matter[] = []
-  for (const { scope, find } of matters)
+  for (const { scope, find } of problemKinds)
     if (caller.scopes.includes(scope)) needs_attention.push(...(await find(services, sql, caller)))
   return {
     object: 'overview',
@@ -35,14 +35,14 @@ async function overviewOf(services: ConsoleServices, sql: Db, caller: Caller): P
   }
 }
 
-const matters: readonly {
+const problemKinds: readonly {
   readonly scope: Scope
   readonly find: (services: ConsoleServices, sql: Db, caller: Caller) => Promise<Matter[]>
 }[] = [
   {
     scope: 'channels:read',
     async find({ channels }, sql, caller) {
-      return (await channels.list(sql, caller, looked)).flatMap(({ id, status, connection_status }): Matter[] => {
+      return (await channels.list(sql, caller, firstPage)).flatMap(({ id, status, connection_status }): Matter[] => {
         if (status === 'suspended') return [{ type: 'channel_suspended', id }]
         return status === 'active' && connection_status === 'disconnected' ? [{ type: 'channel_disconnected', id }] : []
       })
@@ -51,7 +51,7 @@ const matters: readonly {
   {
     scope: 'webhooks:read',
     async find({ webhooks }, sql, caller) {
-      const all = await webhooks.endpoints.list(sql, caller, looked)
+      const all = await webhooks.endpoints.list(sql, caller, firstPage)
       return all
         .filter(({ status }) => status === 'disabled')
         .map(({ id }) => ({ type: 'webhook_endpoint_disabled', id }))
@@ -60,8 +60,8 @@ const matters: readonly {
   {
     scope: 'campaigns:read',
     async find({ campaigns, platform }, sql, caller) {
-      const paused = await campaigns.list(sql, caller, 'paused', looked)
-      const failed = await campaigns.list(sql, caller, 'failed', looked)
+      const paused = await campaigns.list(sql, caller, 'paused', firstPage)
+      const failed = await campaigns.list(sql, caller, 'failed', firstPage)
       const since = isoTime(platform.clock.now() - daysShown * 86_400_000)
       return [
         ...paused
@@ -111,8 +111,8 @@ export const responseRoutes = ({ platform, campaigns }: ConsoleServices): Consol
     replies: { 200: CampaignResponses },
     errors: ['resource_missing'],
     async handler({ caller, params, signal }) {
-      const asked = { account_id: caller.account_id, gone: signal, narrow: 'Ask again in a minute.' }
-      return reply(200, await platform.reads.run(asked, (sql) => campaigns.responses(sql, caller, params['id']!)))
+      const requested = { account_id: caller.account_id, gone: signal, narrow: 'Ask again in a minute.' }
+      return reply(200, await platform.reads.run(requested, (sql) => campaigns.responses(sql, caller, params['id']!)))
     },
   }),
 ]

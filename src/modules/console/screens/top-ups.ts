@@ -58,8 +58,8 @@ const createTopUpRoute = (platform: Platform, topUps: BillingService['topUps']):
     permit: ({ session }) => requireRecent(platform, session),
     async handler({ caller, session, body, signal, keep, address }) {
       const { clock, ids } = platform
-      const asked = { amount_micros: body.amount_micros, account_name: caller.account_name, user_id: session.user_id }
-      const begun = await topUps.begin(caller, asked, signal, async (tx, top_up) => {
+      const order = { amount_micros: body.amount_micros, account_name: caller.account_name, user_id: session.user_id }
+      const begun = await topUps.begin(caller, order, signal, async (tx, top_up) => {
         await insertAudit(tx, {
           account_id: caller.account_id,
           id: ids('aud'),

@@ -176,9 +176,9 @@ const redirect = (location: string, cookie?: string): Reply =>
   reply(302, null, { location, ...(cookie === undefined ? {} : { 'set-cookie': cookie }) })
 
 /** undefined for anything but a path of the console. */
-function ownPath({ settings }: Platform, given: string | undefined): string | undefined {
-  if (given === undefined || !/^\/console(?:[/?]|$)/.test(given)) return undefined
-  const url = URL.parse(given, settings.base_url)
+function ownPath({ settings }: Platform, path: string | undefined): string | undefined {
+  if (path === undefined || !/^\/console(?:[/?]|$)/.test(path)) return undefined
+  const url = URL.parse(path, settings.base_url)
   return url !== null && url.origin === new URL(settings.base_url).origin && /^\/console(?:\/|$)/.test(url.pathname)
     ? `${url.pathname}${url.search}`
     : undefined

@@ -155,8 +155,8 @@ async function byEmail(target: ChunkTarget, requested: readonly RowGroup[], repo
     if (before === undefined) byKey.set(key, each)
     else {
       const allowed = withoutLiftedOptOuts(before.change.consent ?? {}, each.change)
-      const held = refusedOptIns(each.change, allowed)
-      if (held.length > 0) for (const row of each.rows) (before.refused_opt_ins ??= new Map()).set(row, held)
+      const refused = refusedOptIns(each.change, allowed)
+      if (refused.length > 0) for (const row of each.rows) (before.refused_opt_ins ??= new Map()).set(row, refused)
       before.rows.push(...each.rows)
       before.change = mergeChanges(before.change, allowed)
     }
@@ -219,9 +219,9 @@ function settle(report: Report, requested: RowGroup, result: SaveResult): void {
   progress.updated += requested.rows.length - (result.outcome === 'created' ? 1 : 0)
   if (result.refused_opt_ins.length === 0 && requested.refused_opt_ins === undefined) return
   for (const each of requested.rows) {
-    const held = new Set([...(requested.refused_opt_ins?.get(each) ?? []), ...result.refused_opt_ins])
-    if (held.size === 0) continue
-    const without = [...held].map((type) => `consent.${type}`).join(' and ')
+    const refused = new Set([...(requested.refused_opt_ins?.get(each) ?? []), ...result.refused_opt_ins])
+    if (refused.size === 0) continue
+    const without = [...refused].map((type) => `consent.${type}`).join(' and ')
     progress.warnings += 1
     report.errors.push(
       errorOf(

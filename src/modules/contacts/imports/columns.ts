@@ -125,13 +125,13 @@ export function understood(
   mapping: Readonly<Record<string, Column>>,
 ): (Column | undefined)[] {
   const byName = new Map(Object.entries(mapping).map(([name, field]) => [name.trim(), field]))
-  const taken = new Set(byName.values())
+  const used = new Set(byName.values())
   return header.map((text) => {
-    const said = byName.get(text.trim())
-    if (said !== undefined) return said
+    const mapped = byName.get(text.trim())
+    if (mapped !== undefined) return mapped
     const column = columnOf(text)
     if (column === null || column === undefined) return column
-    return taken.has(column) ? undefined : (taken.add(column), column)
+    return used.has(column) ? undefined : (used.add(column), column)
   })
 }
 

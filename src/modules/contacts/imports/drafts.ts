@@ -22,10 +22,10 @@ export function importSteps(platform: Platform) {
   /** By import and input: concurrent requests share one check. */
   const running = new Map<string, Promise<drafts.CheckResult>>()
   return {
-    upload: (sql: Db, caller: Caller, request: IncomingMessage, given: Named) =>
-      upload(platform, sql, caller, request, given),
-    digest: (request: IncomingMessage, given: Named): Promise<string | null> =>
-      digestOfUpload(platform, request, given),
+    upload: (sql: Db, caller: Caller, request: IncomingMessage, options: Named) =>
+      upload(platform, sql, caller, request, options),
+    digest: (request: IncomingMessage, options: Named): Promise<string | null> =>
+      digestOfUpload(platform, request, options),
     get: async (sql: Db, tenant: Tenant, id: string): Promise<StepwiseImport> =>
       stepwiseObject(await existing(sql, tenant, id)),
     change: (sql: Db, caller: Caller, id: string, change: ImportChange) => changed(platform, sql, caller, id, change),
@@ -46,10 +46,10 @@ async function upload(
   sql: Db,
   caller: Caller,
   request: IncomingMessage,
-  given: Named,
+  options: Named,
 ): Promise<{ draft: StepwiseImport; digest: string }> {
   try {
-    const { row, digest } = await storeUpload(platform, sql, caller, request, given, {
+    const { row, digest } = await storeUpload(platform, sql, caller, request, options, {
       // the columns may be mapped later
       onHeader: () => undefined,
       onComplete: async (id, file) =>

@@ -177,12 +177,12 @@ class FileReader {
         )
       return
     }
-    const rest = this.#head.slice(end)
+    const remainder = this.#head.slice(end)
     const named = this.#headerRow === 1 ? separatorLine.exec(this.#head.slice(0, end))?.[1] : undefined
     if (named !== undefined) {
       this.#named = named
       this.#headerRow = 2
-      this.#head = rest
+      this.#head = remainder
       return await this.#take('')
     }
     this.#readHeader(this.#head.slice(0, end))
@@ -196,7 +196,7 @@ class FileReader {
       this.#headerRow + 1,
     )
     this.#head = ''
-    await this.#take(rest)
+    await this.#take(remainder)
   }
 
   #readHeader(text: string): void {

@@ -61,7 +61,7 @@ async function workOn(platform: Platform, job: repository.Job, stopping: AbortSi
   }
 }
 
-interface Pass {
+interface Run {
   readonly row: ContactImportRow
   readonly running: Map<Promise<void>, ParsedChunk>
   readonly failures: unknown[]
@@ -71,9 +71,9 @@ interface Pass {
 
 /** Returns the number of applied chunks, or 1 when the import only ended. */
 async function work(platform: Platform, row: ContactImportRow, stopping: AbortSignal | undefined): Promise<number> {
-  const pass: Pass = { row, running: new Map(), failures: [], expect_new: row.updated === 0 }
-  const { running, failures } = pass
-  const started = await startChunks(platform, pass, stopping).catch((error: unknown) => {
+  const run: Run = { row, running: new Map(), failures: [], expect_new: row.updated === 0 }
+  const { running, failures } = run
+  const started = await startChunks(platform, run, stopping).catch((error: unknown) => {
     failures.push(error)
     return { chunks: 0, ended: false }
   })
@@ -87,10 +87,10 @@ async function work(platform: Platform, row: ContactImportRow, stopping: AbortSi
 /** `ended` when no chunk is left. */
 async function startChunks(
   platform: Platform,
-  pass: Pass,
+  run: Run,
   stopping: AbortSignal | undefined,
 ): Promise<{ chunks: number; ended: boolean }> {
-  const { row, running, failures } = pass
+  const { row, running, failures } = run
   let after = -1
   for (let chunks = 0; chunks < chunksPerRun; chunks++) {
     if (stopping?.aborted === true) return { chunks, ended: false }
@@ -101,7 +101,7 @@ async function startChunks(
     while (running.size >= atOnce || [...running.values()].some((other) => dependsOn(chunk, other)))
       await Promise.race(running.keys())
     if (failures.length > 0) return { chunks, ended: false }
-    const task: Promise<void> = apply(platform, pass, chunk)
+    const task: Promise<void> = apply(platform, run, chunk)
       .catch((error: unknown) => void failures.push(error))
       .finally(() => running.delete(task))
     running.set(task, chunk)
@@ -109,12 +109,12 @@ async function startChunks(
   return { chunks: chunksPerRun, ended: false }
 }
 
-async function apply(platform: Platform, pass: Pass, chunk: ParsedChunk): Promise<void> {
-  const { row, expect_new } = pass
+async function apply(platform: Platform, run: Run, chunk: ParsedChunk): Promise<void> {
+  const { row, expect_new } = run
   const done = await withConflictRetries(platform.pool, async (tx) => {
     // another process may have rescued the import while this one was stalled
     if (!(await repository.lockJob(tx, row.id, platform.process_id))) return null
     return await applyChunk(platform, tx, row, chunk, { at: isoTime(platform.clock.now()), expect_new })
   })
-  if (done !== null) pass.expect_new = done.updated === 0
+  if (done !== null) run.expect_new = done.updated === 0
 }

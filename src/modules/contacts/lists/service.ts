@@ -94,7 +94,7 @@ async function removeList(sql: Db, tenant: Tenant, id: string): Promise<void> {
 
 async function addMembers(platform: Platform, sql: Db, tenant: Tenant, id: string, contacts: readonly string[]) {
   return await transact(sql, async (tx) => {
-    const { asked, found } = await members(tx, tenant, id, contacts)
+    const { asked: requested, found } = await members(tx, tenant, id, contacts)
     const added = await repository.insertMembers(tx, tenant, id, found, isoTime(platform.clock.now()))
     if (added > 0) await insertDeltas(tx, tenant, [{ kind: 'list', key: id, name: '', delta: added }])
     const { contacts_count } = await getList(tx, tenant, id)
@@ -103,7 +103,7 @@ async function addMembers(platform: Platform, sql: Db, tenant: Tenant, id: strin
       list_id: id,
       added,
       already_members: found.length - added,
-      not_found: missingOf(asked, found),
+      not_found: missingOf(requested, found),
       contacts_count,
     }
   })
@@ -111,7 +111,7 @@ async function addMembers(platform: Platform, sql: Db, tenant: Tenant, id: strin
 
 async function removeMembers(sql: Db, tenant: Tenant, id: string, contacts: readonly string[]) {
   return await transact(sql, async (tx) => {
-    const { asked, found } = await members(tx, tenant, id, contacts)
+    const { asked: requested, found } = await members(tx, tenant, id, contacts)
     const removed = await repository.deleteMembers(tx, tenant, id, found)
     if (removed > 0) await insertDeltas(tx, tenant, [{ kind: 'list', key: id, name: '', delta: -removed }])
     const { contacts_count } = await getList(tx, tenant, id)
@@ -120,7 +120,7 @@ async function removeMembers(sql: Db, tenant: Tenant, id: string, contacts: read
       list_id: id,
       removed,
       not_members: found.length - removed,
-      not_found: missingOf(asked, found),
+      not_found: missingOf(requested, found),
       contacts_count,
     }
   })
@@ -134,13 +134,13 @@ async function members(
   contacts: readonly string[],
 ): Promise<{ asked: string[]; found: string[] }> {
   if (!isId('lst', id) || !(await repository.lockList(tx, tenant, id))) throw missing('contact list', id)
-  const asked = [...new Set(contacts)]
+  const requested = [...new Set(contacts)]
   return {
-    asked,
+    asked: requested,
     found: await repository.lockContacts(
       tx,
       tenant,
-      asked.filter((contact) => isId('ct', contact)),
+      requested.filter((contact) => isId('ct', contact)),
     ),
   }
 }
@@ -153,15 +153,15 @@ const emptyDeleted = ({ pool }: Platform): PeriodicJob => ({
     const emptying = await repository.findEmptying(pool)
     if (emptying === null) return 0
     const tenant = emptying as Tenant
-    const taken = await repository.deleteSomeMembers(pool, tenant, emptying.id, chunk)
-    if (taken < chunk) await transact(pool, (tx) => repository.finishEmptying(tx, tenant, emptying.id))
-    return taken
+    const locked = await repository.deleteSomeMembers(pool, tenant, emptying.id, chunk)
+    if (locked < chunk) await transact(pool, (tx) => repository.finishEmptying(tx, tenant, emptying.id))
+    return locked
   },
 })
 
-function missingOf(asked: readonly string[], found: readonly string[]): string[] {
+function missingOf(requested: readonly string[], found: readonly string[]): string[] {
   const there = new Set(found)
-  return asked.filter((id) => !there.has(id))
+  return requested.filter((id) => !there.has(id))
 }
 
 export function listFailures({ name, metadata }: ListBody): Detail[] {

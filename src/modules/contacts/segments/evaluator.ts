@@ -30,49 +30,49 @@ const comparable = (field: Field, value: Scalar): Scalar => {
 export const comparedValues = ({ field, value }: Condition): readonly Scalar[] =>
   (Array.isArray(value) ? (value as readonly Scalar[]) : [value as Scalar]).map((each) => comparable(field, each))
 
-function conditionHolds(condition: Condition, held: FieldValue, now: number): boolean {
+function conditionHolds(condition: Condition, actual: FieldValue, now: number): boolean {
   const { field, operator, value } = condition
   const isSet = field.kind === 'tags' || field.kind === 'lists'
-  if (field.kind === 'consent' && operator !== 'exists' && operator !== 'not_exists') held ??= 'unknown'
-  const missing = held === null || held === undefined || (isSet && (held as readonly string[]).length === 0)
+  if (field.kind === 'consent' && operator !== 'exists' && operator !== 'not_exists') actual ??= 'unknown'
+  const missing = actual === null || actual === undefined || (isSet && (actual as readonly string[]).length === 0)
   if (missing) return negations.has(operator)
   if (operator === 'exists') return true
   if (operator === 'not_exists') return false
   if (operator === 'before' || operator === 'after' || operator.endsWith('within_days'))
-    return timeHolds(operator, held as Scalar, value as Scalar, field.kind === 'value', now)
+    return timeHolds(operator, actual as Scalar, value as Scalar, field.kind === 'value', now)
   const wanted = comparedValues(condition)
   if (isSet)
     return setHolds(
       operator,
-      (held as readonly string[]).map((each) => fold(each, field.kind)),
+      (actual as readonly string[]).map((each) => fold(each, field.kind)),
       wanted as string[],
     )
-  return valueHolds(operator, held as Scalar, wanted)
+  return valueHolds(operator, actual as Scalar, wanted)
 }
 
-function setHolds(operator: Condition['operator'], held: readonly string[], wanted: readonly string[]): boolean {
-  const one = wanted.some((value) => held.includes(value))
+function setHolds(operator: Condition['operator'], actual: readonly string[], wanted: readonly string[]): boolean {
+  const one = wanted.some((value) => actual.includes(value))
   if (operator === 'contains_none' || operator === 'not_in') return !one
-  return operator === 'contains_all' ? wanted.every((value) => held.includes(value)) : one
+  return operator === 'contains_all' ? wanted.every((value) => actual.includes(value)) : one
 }
 
-function valueHolds(operator: Condition['operator'], held: Scalar, wanted: readonly Scalar[]): boolean {
-  const text = typeof held === 'string' ? held.toLowerCase() : null
+function valueHolds(operator: Condition['operator'], actual: Scalar, wanted: readonly Scalar[]): boolean {
+  const text = typeof actual === 'string' ? actual.toLowerCase() : null
   const first = wanted[0]!
   switch (operator) {
     case 'equals':
     case 'in':
-      return wanted.includes(text ?? held)
+      return wanted.includes(text ?? actual)
     case 'contains':
       return text !== null && text.includes(first as string)
     case 'starts_with':
       return text !== null && text.startsWith(first as string)
     case 'greater_than':
-      return typeof held === 'number' && held > (first as number)
+      return typeof actual === 'number' && actual > (first as number)
     case 'less_than':
-      return typeof held === 'number' && held < (first as number)
+      return typeof actual === 'number' && actual < (first as number)
     default:
-      return !wanted.includes(text ?? held)
+      return !wanted.includes(text ?? actual)
   }
 }
 
@@ -81,12 +81,12 @@ const dayMs = 86_400_000
 /** As ISO 8601 text. An attribute without a time matches only the negation. */
 function timeHolds(
   operator: Condition['operator'],
-  held: Scalar,
+  actual: Scalar,
   wanted: Scalar,
   isAttribute: boolean,
   now: number,
 ): boolean {
-  const time = typeof held === 'string' ? comparableTime(held) : null
+  const time = typeof actual === 'string' ? comparableTime(actual) : null
   if (time === null) return operator === 'not_within_days'
   if (operator === 'before') return time < (wanted as string)
   if (operator === 'after') return time > (wanted as string)

@@ -87,9 +87,9 @@ const attributesAmong = once(
         values(node).every((value) => typeof value === 'string'),
     )
     if (among.length <= attributesCompared) return { pairs: null, others: conditions }
-    const chosen = new Set<Group | Condition>(among)
+    const merged = new Set<Group | Condition>(among)
     const pairs = Object.fromEntries(among.map((condition) => [condition.field.key!, values(condition)]))
-    return { pairs, others: conditions.filter((node) => !chosen.has(node)) }
+    return { pairs, others: conditions.filter((node) => !merged.has(node)) }
   },
 )
 
@@ -291,8 +291,8 @@ function consentPredicate(sql: Db, condition: Condition): Fragment {
   const type = condition.field.key!
   if (condition.operator === 'exists') return sql`(c.consent ? ${type}::text)`
   if (condition.operator === 'not_exists') return sql`(not c.consent ? ${type}::text)`
-  const asked = values(condition)
-  const wanted = consentStatuses.filter((status) => asked.includes(status) !== negations.has(condition.operator))
+  const requested = values(condition)
+  const wanted = consentStatuses.filter((status) => requested.includes(status) !== negations.has(condition.operator))
   const labelsOf = (statuses: readonly ConsentStatus[]) => statuses.map((status) => consentLabel(type, status))
   if (!wanted.includes('unknown')) return sql`(c.labels && ${labelsOf(wanted)}::text[])`
   return sql`(not c.labels && ${labelsOf(consentStatuses.filter((status) => !wanted.includes(status)))}::text[])`
@@ -340,10 +340,10 @@ function listsPredicate(
           select l.id from contact_lists l where l.account_id = ${account_id} and l.mode = ${mode}))`
     return operator === 'exists' ? any : sql`(not ${any})`
   }
-  const asked = [...new Set(values(condition) as string[])]
-  const wanted = asked.filter((list) => lists.has(list))
+  const requested = [...new Set(values(condition) as string[])]
+  const wanted = requested.filter((list) => lists.has(list))
   if (operator === 'contains_all') {
-    if (wanted.length < asked.length) return sql`false`
+    if (wanted.length < requested.length) return sql`false`
     if (wanted.length > listsCompared)
       return sql`((select count(*) ${member} and m.list_id = any(${wanted}::text[])) = ${wanted.length}::int)`
     return wanted

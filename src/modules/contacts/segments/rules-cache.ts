@@ -15,14 +15,14 @@ interface Cached {
 const charactersMax = 8_000_000
 
 /** By segment and version, least recently used first. */
-const kept = new Map<string, Cached>()
+const entries = new Map<string, Cached>()
 let characters = 0
 
 /** Null when the segment does not exist. */
 export async function rulesOf(sql: Db, tenant: Tenant, id: string): Promise<ParsedRules | null> {
   const version = isId('seg', id) ? await repository.findVersion(sql, tenant, id) : null
   if (version === null) return null
-  const found = kept.get(keyOf(id, version))
+  const found = entries.get(keyOf(id, version))
   if (found !== undefined) return keep(keyOf(id, version), found)
   const row = await repository.findVersioned(sql, tenant, id)
   return row === null ? null : await storedRulesOf(keyOf(id, row.version), () => Promise.resolve(row.rules))
@@ -30,7 +30,7 @@ export async function rulesOf(sql: Db, tenant: Tenant, id: string): Promise<Pars
 
 /** `key` must be immutable. Null when they are no longer stored. */
 export async function storedRulesOf(key: string, read: () => Promise<string | null>): Promise<ParsedRules | null> {
-  const found = kept.get(key)
+  const found = entries.get(key)
   if (found !== undefined) return keep(key, found)
   const text = await read()
   if (text === null) return null
@@ -44,9 +44,9 @@ const keyOf = (id: string, version: string): string => `${id} ${version}`
 
 function keep(key: string, cached: Cached): ParsedRules {
   forget(key)
-  kept.set(key, cached)
+  entries.set(key, cached)
   characters += cached.characters
-  for (const oldest of kept.keys()) {
+  for (const oldest of entries.keys()) {
     if (characters <= charactersMax) break
     forget(oldest)
   }
@@ -54,6 +54,6 @@ function keep(key: string, cached: Cached): ParsedRules {
 }
 
 function forget(key: string): void {
-  characters -= kept.get(key)?.characters ?? 0
-  kept.delete(key)
+  characters -= entries.get(key)?.characters ?? 0
+  entries.delete(key)
 }
