@@ -126,7 +126,7 @@ async function look({ platform, services }: App, tenant: Tenant, id: string, cha
   const channel = await services.channels.get(tenant, channel_id)
   const session = !services.channels.needsSession(channel)
     ? 'none'
-    : (await services.channels.isSessionHeld(pool, channel_id))
+    : (await services.channels.isSessionLeased(pool, channel_id))
       ? 'held'
       : 'waiting'
   return {

@@ -37,13 +37,13 @@ export function fieldContent(event: ConditionEvent, field: Field): FieldContent 
 function read({ customer, data }: ConditionEvent, { kind, root, name, key }: Field): FieldContent {
   if (kind === 'any')
     return contentOf(valuesAt(root === 'data' ? data : customer.attributes, readPath(name, root) ?? []), decimalKeysOf)
-  const given: unknown = customer[key as keyof EventCustomer]
+  const value: unknown = customer[key as keyof EventCustomer]
   if (kind === 'tags')
-    return contentOf(Array.isArray(given) ? given.filter(isText) : [], (tag) => [
+    return contentOf(Array.isArray(value) ? value.filter(isText) : [], (tag) => [
       `text ${foldText(String(tag).trim())}`,
     ])
-  if (!isText(given)) return contentOf([], decimalKeysOf)
-  return contentOf([key === 'phone' ? phoneText(given) : given], (text) => [`text ${String(text).toLowerCase()}`])
+  if (!isText(value)) return contentOf([], decimalKeysOf)
+  return contentOf([key === 'phone' ? phoneText(value) : value], (text) => [`text ${String(text).toLowerCase()}`])
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''

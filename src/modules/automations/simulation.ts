@@ -66,23 +66,26 @@ async function simulatedEvent(
   now: number,
 ): Promise<SimulatedEvent> {
   const receipt_id = automation_event_id ?? null
-  const given = event ?? null
-  if (receipt_id === null && given === null)
+  const reported = event ?? null
+  if (receipt_id === null && reported === null)
     throw invalid('event', 'missing_field', 'Give `event`, or `automation_event_id` of a receipt.')
-  if (receipt_id !== null && given !== null)
+  if (receipt_id !== null && reported !== null)
     throw invalid(
       'automation_event_id',
       'invalid_value',
       'Give `event` or `automation_event_id`, not both: either is the event that is simulated.',
     )
-  if (given !== null) {
-    if (!isAutomationEventType(given.type))
+  if (reported !== null) {
+    if (!isAutomationEventType(reported.type))
       throw invalid(
         'event.type',
         'invalid_value',
-        `${JSON.stringify(given.type)} is no type of event, such as order.paid, or custom.<name>.`,
+        `${JSON.stringify(reported.type)} is no type of event, such as order.paid, or custom.<name>.`,
       )
-    return { source_id: automation.source_id, content: eventContent({ ...given, event_id: given.event_id ?? '' }, now) }
+    return {
+      source_id: automation.source_id,
+      content: eventContent({ ...reported, event_id: reported.event_id ?? '' }, now),
+    }
   }
   const receipt = isId('aev', receipt_id) ? await findReceipt(sql, automation, receipt_id) : null
   if (receipt === null) throw missing('automation event', receipt_id ?? '', 'automation_event_id')

@@ -27,8 +27,10 @@ export async function sumUsage(
 ): Promise<UsageSum[]> {
   return await sql<UsageSum[]>`
     select
-      case ${group_by}::text when 'day' then day::text when 'month' then date_trunc('month',
-        day)::date::text end as day,
+      case ${group_by}::text
+        when 'day' then day::text
+        when 'month' then date_trunc('month', day)::date::text
+      end as day,
       case when ${group_by}::text in ('channel_type', 'channel') then channel_type end as channel_type,
       case when ${group_by}::text = 'channel' then channel_id end as channel_id,
       sum(messages)::bigint as messages, sum(package_credits)::bigint as package_credits,
@@ -49,21 +51,25 @@ export async function sumUsage(
 export async function foldUsage(sql: Db, rows_max: number): Promise<number> {
   const [row] = await sql<{ deltas: number }[]>`
     with alone as materialized (
-      select pg_try_advisory_xact_lock(${advisoryLocks.fold_usage}) as held
-    ), delta as (
+      select pg_try_advisory_xact_lock(${advisoryLocks.fold_usage}) as locked
+    ),
+    delta as (
       delete from usage_rows
       where ctid = any(array(
-        select ctid from usage_rows where not folded and (select held from alone) limit ${rows_max}))
+        select ctid from usage_rows where not folded and (select locked from alone) limit ${rows_max}))
         and not folded
       returning *
-    ), touched as (
+    ),
+    touched as (
       select distinct account_id, mode, day, channel_type, channel_id from delta
-    ), base as (
+    ),
+    base as (
       delete from usage_rows u using touched t
       where u.folded and u.account_id = t.account_id and u.mode = t.mode and u.day = t.day
         and u.channel_type = t.channel_type and u.channel_id = t.channel_id
       returning u.*
-    ), folded as (
+    ),
+    folded as (
       insert into usage_rows
         (account_id, mode, day, channel_type, channel_id, messages, package_credits, wallet_micros,
         refunded_credits, refunded_micros, folded)

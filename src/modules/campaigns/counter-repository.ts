@@ -100,17 +100,17 @@ export async function foldCounters(sql: Db, deltas_max: number): Promise<number>
     deltas as (
       delete from campaign_counters where ctid = any (array(select place from locked)) returning *
     ),
-    sums as (
+    folded_rows as (
       delete from campaign_counters
       where folded and campaign_id in (select campaign_id from deltas)
       returning *
     ),
-    kept as (
+    sums as (
       insert into campaign_counters (account_id, mode, campaign_id, status, skip_reason, recipients,
         wallet_micros, package_credits, folded)
       select account_id, mode, campaign_id, status, skip_reason, sum(recipients), sum(wallet_micros),
         sum(package_credits), true
-      from (select * from deltas union all select * from sums) c
+      from (select * from deltas union all select * from folded_rows) c
       group by account_id, mode, campaign_id, status, skip_reason
       having sum(recipients) <> 0 or sum(wallet_micros) <> 0 or sum(package_credits) <> 0
     )

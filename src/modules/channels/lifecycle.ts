@@ -323,11 +323,11 @@ export async function removeChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, 
 async function undoRegistration(
   deps: ChannelDeps,
   sql: Db,
-  gone: Pick<ChannelRow, 'id' | 'type' | 'identifier' | 'provider'>,
+  removed: Pick<ChannelRow, 'id' | 'type' | 'identifier' | 'provider'>,
   connection: () => Connection,
 ): Promise<void> {
   const { platform, adapters } = deps
-  const { id, provider } = gone
+  const { id, provider } = removed
   const adapter = adapters.adapterOf(provider)
   if (adapter?.disconnect === undefined) return
   try {
@@ -342,7 +342,7 @@ async function undoRegistration(
       'the registration of a deleted channel could not be removed at its provider; remove its webhook there',
     )
   }
-  await registerNewHolder(deps, sql, adapter, gone)
+  await registerNewHolder(deps, sql, adapter, removed)
 }
 
 /** Never rejects. */

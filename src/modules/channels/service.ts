@@ -14,7 +14,7 @@ import { missingChannel, channelCache } from './lookup.ts'
 import { makeAdapters } from './adapters.ts'
 import { defaultRate } from './validation.ts'
 import { channelObject, type ChannelRow, type DeletedChannel } from './channel.ts'
-import { isSessionHeld } from './sessions/repository.ts'
+import { isSessionLeased } from './sessions/repository.ts'
 import * as store from './repository.ts'
 import type { TemplateContent } from './templates/validation.ts'
 import { channelTemplates, type ChannelTemplates } from './templates/templates.ts'
@@ -146,8 +146,8 @@ const adapterOperations = (deps: ChannelDeps) => {
     needsSession: (row: ChannelRow): boolean =>
       adapters.adapterOf(row.provider)?.needsSession?.(cache.connection(row)) === true,
     /** By any process. */
-    isSessionHeld: (sql: Db, channel_id: string): Promise<boolean> =>
-      isSessionHeld(sql, channel_id, isoTime(platform.clock.now())),
+    isSessionLeased: (sql: Db, channel_id: string): Promise<boolean> =>
+      isSessionLeased(sql, channel_id, isoTime(platform.clock.now())),
     /** Sent only by the process that has its session. */
     sendsThroughSession: (row: ChannelRow): boolean => adapters.sendsThroughSession(row.provider),
     close: () => adapters.close(),

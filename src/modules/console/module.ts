@@ -2,7 +2,7 @@
 import type { Module } from '../../module.ts'
 import { on } from '../../module.ts'
 import { ofAccount, ofInstallation } from '../../platform/database/table-scope.ts'
-import { forgetContacts, keepConversations } from './conversations/conversations.ts'
+import { forgetContacts, updateConversations } from './conversations/conversations.ts'
 import { consoleGuards } from './guards.ts'
 import type { ConsoleServices } from './route.ts'
 import { operatorRoutes } from './routes.ts'
@@ -36,7 +36,7 @@ export const consoleModule: Module<Omit<ConsoleServices, 'platform'>, { readonly
       apiWorkers: operators.workers,
       periodicJobs: operators.periodicJobs,
       handlers: [
-        on('inbound_stored', 'conversations', keepConversations),
+        on('inbound_stored', 'conversations', updateConversations),
         on('contact_deleted', 'conversations', forgetContacts),
         on('balance_low', 'emails', mailOfLowBalance(platform)),
         on('endpoint_disabled', 'emails', mailOfDisabledEndpoint(platform)),

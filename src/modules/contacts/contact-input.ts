@@ -172,9 +172,9 @@ class Failures {
     return name
   }
 
-  identifiers(given: Readonly<Record<string, unknown>>): Record<string, string | null> {
+  identifiers(input: Readonly<Record<string, unknown>>): Record<string, string | null> {
     const read: [string, string | null][] = []
-    for (const [type, value] of Object.entries(given)) {
+    for (const [type, value] of Object.entries(input)) {
       const param = join('identifiers', type)
       if (!consentTypes.includes(type) || type === 'email')
         this.add(
@@ -205,10 +205,10 @@ class Failures {
     return value
   }
 
-  consent(given: Readonly<Record<string, unknown>>, at: string): Record<string, ConsentWrite | null> {
+  consent(input: Readonly<Record<string, unknown>>, at: string): Record<string, ConsentWrite | null> {
     const read: Record<string, ConsentWrite | null> = {}
-    for (const type in given) {
-      const value = given[type]
+    for (const type in input) {
+      const value = input[type]
       const param = join('consent', type)
       if (!consentTypes.includes(type))
         this.add(
@@ -230,22 +230,22 @@ class Failures {
     return read
   }
 
-  longConsent(param: string, given: Record<string, unknown>, at: string): ConsentWrite {
+  longConsent(param: string, input: Record<string, unknown>, at: string): ConsentWrite {
     const write: { -readonly [K in keyof ConsentWrite]: ConsentWrite[K] } = {}
-    if (given['status'] === undefined && given['marketing'] === undefined)
+    if (input['status'] === undefined && input['marketing'] === undefined)
       this.add(
         `${param}.status`,
         'missing_field',
         `\`${param}.status\` is required: one of ${consentStatuses.join(', ')}.`,
       )
-    if (given['status'] !== undefined)
-      write.status = this.word<ConsentStatus>(`${param}.status`, given['status'], consentStatuses)
-    if (given['marketing'] !== undefined)
-      write.marketing = this.word<ConsentStatus>(`${param}.marketing`, given['marketing'], consentStatuses)
-    if (given['source'] !== undefined && given['source'] !== null)
-      write.source = this.word<ConsentSource>(`${param}.source`, given['source'], consentSources)
-    if (given['occurred_at'] !== undefined && given['occurred_at'] !== null) {
-      const time = typeof given['occurred_at'] === 'string' ? parseStrictDateTime(given['occurred_at']) : null
+    if (input['status'] !== undefined)
+      write.status = this.word<ConsentStatus>(`${param}.status`, input['status'], consentStatuses)
+    if (input['marketing'] !== undefined)
+      write.marketing = this.word<ConsentStatus>(`${param}.marketing`, input['marketing'], consentStatuses)
+    if (input['source'] !== undefined && input['source'] !== null)
+      write.source = this.word<ConsentSource>(`${param}.source`, input['source'], consentSources)
+    if (input['occurred_at'] !== undefined && input['occurred_at'] !== null) {
+      const time = typeof input['occurred_at'] === 'string' ? parseStrictDateTime(input['occurred_at']) : null
       if (time === null)
         this.add(
           `${param}.occurred_at`,
@@ -276,9 +276,9 @@ class Failures {
     return word ?? words[0]!
   }
 
-  tags(param: string, given: readonly string[]): string[] {
+  tags(param: string, input: readonly string[]): string[] {
     const tags = new Map<string, string>()
-    for (const [index, text] of given.entries()) {
+    for (const [index, text] of input.entries()) {
       const tag = text.trim()
       if (tag === '') this.add(`${param}[${index}]`, 'too_short', `\`${param}[${index}]\` must not be empty.`)
       else if (length(tag) > contactLimits.tag_length_max)
@@ -294,11 +294,11 @@ class Failures {
     return [...tags.values()]
   }
 
-  attributes(given: Readonly<Record<string, unknown>>): Record<string, AttributeValue | null> {
+  attributes(input: Readonly<Record<string, unknown>>): Record<string, AttributeValue | null> {
     const read: Record<string, AttributeValue | null> = {}
     let count = 0
-    for (const key in given) {
-      const value = given[key]
+    for (const key in input) {
+      const value = input[key]
       const param = join('attributes', key)
       if (!attributeKey.test(key))
         this.add(
@@ -320,9 +320,9 @@ class Failures {
     return read
   }
 
-  metadata(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
-    if (Buffer.byteLength(JSON.stringify(given)) > limits.metadata_bytes_max)
+  metadata(input: Readonly<Record<string, unknown>>): Record<string, unknown> {
+    if (Buffer.byteLength(JSON.stringify(input)) > limits.metadata_bytes_max)
       this.add('metadata', 'too_long', '`metadata` must have at most 16 KB as JSON.')
-    return given
+    return input
   }
 }

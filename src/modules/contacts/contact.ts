@@ -89,7 +89,7 @@ export function newContact(tenant: { account_id: string; mode: 'live' | 'test' }
 
 const plainFields = ['email', 'first_name', 'last_name', 'locale', 'timezone', 'external_id'] as const
 
-interface ConsentSaid {
+interface ConsentChanges {
   readonly transitions: ConsentTransition[]
   readonly restated: ConsentTransition[]
 }
@@ -99,7 +99,7 @@ export function applyChange(
   row: ContactRow,
   change: ContactChange,
   context: ChangeContext,
-): { row: ContactRow } & ConsentSaid {
+): { row: ContactRow } & ConsentChanges {
   const next: ContactRow = { ...row }
   if (change.phone !== undefined && change.phone !== row.phone) {
     next.phone = change.phone
@@ -113,11 +113,11 @@ export function applyChange(
   if (change.attributes !== undefined) next.attributes = mergeKeys(row.attributes, change.attributes)
   next.tags = changedTags(row.tags, change)
   next.full_name = fullName(next)
-  const { consent, ...said } = changedConsent(row.consent, change.consent ?? {}, context)
+  const { consent, ...changes } = changedConsent(row.consent, change.consent ?? {}, context)
   next.consent = consent
-  if (sameContact(row, next)) return { row, ...said }
+  if (sameContact(row, next)) return { row, ...changes }
   next.updated_at = context.at
-  return { row: next, ...said }
+  return { row: next, ...changes }
 }
 
 export const fullName = ({ first_name, last_name }: Pick<ContactRow, 'first_name' | 'last_name'>): string | null =>
@@ -138,13 +138,13 @@ function changedTags(tags: string[], change: ContactChange): string[] {
   if (change.tags === undefined && change.add_tags === undefined && change.remove_tags === undefined) return tags
   if (tags.length === 0 && change.add_tags?.length === 1 && change.tags === undefined) return [change.add_tags[0]!]
   const spelling = new Map(tags.map((tag) => [foldText(tag), tag]))
-  const chosen = new Map(change.tags === undefined ? spelling : [])
-  for (const tag of change.remove_tags ?? []) chosen.delete(foldText(tag))
+  const result = new Map(change.tags === undefined ? spelling : [])
+  for (const tag of change.remove_tags ?? []) result.delete(foldText(tag))
   for (const tag of [...(change.tags ?? []), ...(change.add_tags ?? [])]) {
     const key = foldText(tag)
-    if (!chosen.has(key)) chosen.set(key, spelling.get(key) ?? tag)
+    if (!result.has(key)) result.set(key, spelling.get(key) ?? tag)
   }
-  return [...chosen.values()].sort()
+  return [...result.values()].sort()
 }
 
 /** Sorted by key, without nulls; the same object if it already is. */
@@ -169,15 +169,15 @@ function changedConsent(
   consent: ContactRow['consent'],
   writes: Readonly<Record<string, ConsentWrite | null>>,
   context: ChangeContext,
-): { consent: ContactRow['consent'] } & ConsentSaid {
+): { consent: ContactRow['consent'] } & ConsentChanges {
   if (isEmpty(writes)) return { consent, transitions: [], restated: [] }
   const next: ContactRow['consent'] = { ...consent }
   const transitions: ConsentTransition[] = []
   const restated: ConsentTransition[] = []
   for (const type in writes) {
-    const { state, ...said } = consentAfter(type, next[type], writes[type] ?? null, context)
-    transitions.push(...said.transitions)
-    restated.push(...said.restated)
+    const { state, ...changes } = consentAfter(type, next[type], writes[type] ?? null, context)
+    transitions.push(...changes.transitions)
+    restated.push(...changes.restated)
     if (state === undefined) delete next[type]
     else next[type] = state
   }
@@ -190,23 +190,23 @@ function consentAfter(
   before: ConsentState | undefined,
   write: ConsentWrite | null,
   context: ChangeContext,
-): { state: ConsentState | undefined } & ConsentSaid {
+): { state: ConsentState | undefined } & ConsentChanges {
   const words: ConsentWrite = write ?? { status: 'unknown', marketing: 'unknown' }
   const source = words.source ?? context.source
   const occurred_at = words.occurred_at ?? context.at
-  const said: ConsentSaid = { transitions: [], restated: [] }
+  const changes: ConsentChanges = { transitions: [], restated: [] }
   const tell = (channel_type: string, before: ConsentStatus, status: ConsentStatus, isNew: boolean) =>
-    (isNew ? said.transitions : said.restated).push({ channel_type, before, status, source, occurred_at })
+    (isNew ? changes.transitions : changes.restated).push({ channel_type, before, status, source, occurred_at })
   const { status: statusBefore = 'unknown', marketing: marketingBefore = 'unknown' } = before ?? {}
   const { status = statusBefore, marketing = marketingBefore } = words
   if (words.status !== undefined) tell(type, statusBefore, status, status !== statusBefore || isNewProof(words, before))
   if (words.marketing !== undefined)
     tell(marketingType(type), marketingBefore, marketing, marketing !== marketingBefore || isNewProof(words, before))
-  if (write === null) return { state: undefined, ...said }
-  if (said.transitions.length === 0 && before !== undefined) return { state: before, ...said }
+  if (write === null) return { state: undefined, ...changes }
+  if (changes.transitions.length === 0 && before !== undefined) return { state: before, ...changes }
   return {
     state: { status, source, updated_at: occurred_at, ...(marketing === 'unknown' ? {} : { marketing }) },
-    ...said,
+    ...changes,
   }
 }
 

@@ -57,7 +57,7 @@ export async function foldCounters(sql: Db, keys: number): Promise<number> {
       having count(*) > 1
       limit ${keys}
     ),
-    taken as (
+    deltas as (
       delete from contact_counters c using busy b
       where c.account_id = b.account_id
         and c.mode = b.mode
@@ -66,14 +66,14 @@ export async function foldCounters(sql: Db, keys: number): Promise<number> {
         and c.name = b.name
       returning c.*
     ),
-    kept as (
+    sums as (
       insert into contact_counters (account_id, mode, kind, key, name, delta)
       select account_id, mode, kind, key, name, sum(delta)
-      from taken
+      from deltas
       group by account_id, mode, kind, key, name
       having sum(delta) <> 0
     )
-    select count(*) as folded from taken`
+    select count(*) as folded from deltas`
   return row!.folded
 }
 

@@ -116,14 +116,14 @@ export async function claimMedia(sql: Db, claim: Claim): Promise<InboundMediaRow
       where d.place + coalesce((
         select sum(b.files) from busy b where b.channel_id = d.channel_id), 0) <= ${claim.channel_rows_max}
     ),
-    chosen as (
+    selected as (
       select c.id, c.claimed_until from of_channels c
       where c.turn + coalesce((
         select sum(b.files) from busy b where b.account_id = c.account_id), 0) <= ${claim.account_rows_max}
       order by c.turn, c.next_run_at, c.id limit ${claim.rows_max}
     ),
     taken as (
-      select f.id from media_files f join chosen c on c.id = f.id
+      select f.id from media_files f join selected c on c.id = f.id
       where f.status = 'waiting' and f.claimed_until is not distinct from c.claimed_until
       for update of f skip locked
     )

@@ -173,8 +173,8 @@ function nextBatch(queue: Queue): Waiting[] {
     batch.push(next)
     characters += next.characters
   }
-  const taken = new Set(batch)
-  queue.waiting = queue.waiting.filter((one) => !taken.has(one))
+  const inBatch = new Set(batch)
+  queue.waiting = queue.waiting.filter((one) => !inBatch.has(one))
   for (const { event, characters: own } of batch) addLoad(queue, event.source.id, -1, -own)
   return batch
 }

@@ -109,8 +109,8 @@ export async function audienceSize(
 export type ResolvedAudience =
   | AudienceSource
   | { readonly kind: 'adhoc' }
-  | { readonly kind: 'gone' }
-  | { readonly kind: 'taken' }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'completed' }
 
 export async function resolveAudience(
   { contacts }: CampaignDeps,
@@ -121,7 +121,7 @@ export async function resolveAudience(
   if (type === 'adhoc') return { kind: 'adhoc' }
   if (type === 'tags') return contacts.tagAudience(tags!, match === 'all' ? 'all' : 'any')
   if (type === 'list')
-    return (await contacts.lists.exists(sql, row, list_id!)) ? { kind: 'list', list_id: list_id! } : { kind: 'gone' }
+    return (await contacts.lists.exists(sql, row, list_id!)) ? { kind: 'list', list_id: list_id! } : { kind: 'missing' }
   const began_at = row.snapshot_began_at
   const audience =
     began_at === null
@@ -133,7 +133,7 @@ export async function resolveAudience(
           () => findSegmentRules(sql, row, row.id),
           Date.parse(began_at),
         )
-  if (audience === null) return { kind: began_at === null ? 'gone' : 'taken' }
+  if (audience === null) return { kind: began_at === null ? 'missing' : 'completed' }
   return { kind: 'segment', where: audience.where }
 }
 

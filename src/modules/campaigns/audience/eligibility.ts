@@ -31,7 +31,7 @@ export async function recipientEligibility(
   const at = isoTime(clock.now())
   const find = (channel_type: string) => {
     const suppressionOf = (address: string) => suppressionHash(secrets, { account_id, mode }, channel_type, address)
-    const asked = keys.map(({ kind, address }) => {
+    const queries = keys.map(({ kind, address }) => {
       return {
         account_id,
         mode,
@@ -43,7 +43,7 @@ export async function recipientEligibility(
         windowed: false,
       }
     })
-    return findEligibility(sql, asked, at)
+    return findEligibility(sql, queries, at)
   }
   const found = await find(type)
   const stopped = marketing ? await find(marketingType(type)) : []

@@ -40,20 +40,20 @@ export async function countNewRecipients(
   if (row.snapshot_at !== null) return await newPending()
   const marketing = await isMarketing(deps.channels, row)
   const source = await resolveAudience(deps, sql, row)
-  if (source.kind === 'gone') return 0
-  if (source.kind === 'taken') return await newPending()
+  if (source.kind === 'missing') return 0
+  if (source.kind === 'completed') return await newPending()
   if (source.kind !== 'adhoc')
     return await withinTimeLimit(sql, (tx) =>
       countNewContacts(tx, contactsOf(deps, tx, row, source, marketing), reachedRecipients(tx, window), most),
     )
   return await countNewAdhoc(deps, sql, row, window, {
-    given: adhoc ?? (await findAdhocRecipients(sql, row, row.id)) ?? [],
+    adhoc: adhoc ?? (await findAdhocRecipients(sql, row, row.id)) ?? [],
     marketing,
   })
 }
 
-interface Given {
-  readonly given: AdhocRecipients
+interface StoredAudience {
+  readonly adhoc: AdhocRecipients
   readonly marketing: boolean
 }
 
@@ -62,11 +62,11 @@ async function countNewAdhoc(
   sql: Db,
   row: CampaignRow,
   window: ReachWindow,
-  { given, marketing }: Given,
+  { adhoc, marketing }: StoredAudience,
 ): Promise<number> {
   const turns = new Turns()
   let count = 0
-  for await (const recipients of adhocChunks(deps, sql, row, given, marketing)) {
+  for await (const recipients of adhocChunks(deps, sql, row, adhoc, marketing)) {
     const sent = recipients.filter(({ skip_reason }) => skip_reason === null).map(({ to }) => to)
     const reached = await reachedAmong(sql, window, sent)
     count += sent.filter((to) => !reached.has(to)).length

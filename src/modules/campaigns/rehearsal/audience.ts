@@ -49,9 +49,9 @@ export async function rehearsedAudience(
 ): Promise<RehearsedAudience | null> {
   if (row.snapshot_at !== null) return pendingAudience(deps, row, marketing)
   const source = await resolveAudience(deps, sql, row)
-  if (source.kind === 'taken') return null
+  if (source.kind === 'completed') return null
   if (source.kind === 'adhoc') return adhocAudience(deps, row, marketing, adhoc)
-  if (source.kind !== 'gone') return contactsAudience(deps, row, source, marketing)
+  if (source.kind !== 'missing') return contactsAudience(deps, row, source, marketing)
   throw missingAudience(row.audience)
 }
 

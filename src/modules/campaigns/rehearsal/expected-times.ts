@@ -104,12 +104,12 @@ async function take(open: readonly Queue[], capacity: number, turns: Turns): Pro
     for (const queue of open) queue.sent = queue.count
     return remaining
   }
-  for (let taken = 0; taken < capacity; taken++) {
+  for (let used = 0; used < capacity; used++) {
     let first: Queue | undefined
     for (const queue of open)
       if (queue.sent < queue.count && (first === undefined || placeOf(queue) < placeOf(first))) first = queue
     first!.sent++
-    if (taken % yieldEvery === 0) await turns.next()
+    if (used % yieldEvery === 0) await turns.next()
   }
   return capacity
 }

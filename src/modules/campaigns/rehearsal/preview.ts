@@ -47,12 +47,18 @@ export async function previewMessage(
   ))!
   const { message, recipients, would_send } = await platform.reads.run(
     { account_id: caller.account_id, gone, narrow },
-    (sql, ended) => look(deps, sql, row, rehearsed, new Turns(ended)),
+    (sql, ended) => renderFirst(deps, sql, row, rehearsed, new Turns(ended)),
   )
   return shown(message, recipients, would_send)
 }
 
-async function look(deps: CampaignDeps, sql: Transaction, row: CampaignRow, audience: RehearsedAudience, turns: Turns) {
+async function renderFirst(
+  deps: CampaignDeps,
+  sql: Transaction,
+  row: CampaignRow,
+  audience: RehearsedAudience,
+  turns: Turns,
+) {
   let [recipients, would_send] = [0, 0]
   for (const { skip_reason, count } of await audience.count(sql, turns)) {
     recipients += count

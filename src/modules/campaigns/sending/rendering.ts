@@ -12,13 +12,13 @@ export function valuesOf(
   contact: ContactRow | undefined,
 ): MergeValues {
   const { variables } = recipient
-  const [own, given] = [
+  const [own, recipientNames] = [
     trimmedNames({ first_name: textOf(variables?.['first_name']), last_name: textOf(variables?.['last_name']) }),
     trimmedNames(recipient),
   ]
   const names = {
-    first_name: own.first_name ?? given.first_name ?? contact?.first_name ?? null,
-    last_name: own.last_name ?? given.last_name ?? contact?.last_name ?? null,
+    first_name: own.first_name ?? recipientNames.first_name ?? contact?.first_name ?? null,
+    last_name: own.last_name ?? recipientNames.last_name ?? contact?.last_name ?? null,
   }
   return mergeValues({
     variables,

@@ -20,7 +20,7 @@ export class ChunkSizes {
   }
 
   /** At most by half or double. */
-  took(campaign_id: string, ms: number): void {
+  record(campaign_id: string, ms: number): void {
     const factor = Math.min(2, Math.max(0.5, wantedMs / Math.max(ms, 1)))
     this.#keep(campaign_id, Math.round(this.of(campaign_id) * factor))
   }

@@ -28,14 +28,14 @@ export async function snapshotStep(deps: CampaignDeps, job: Job, sizes: ChunkSiz
   if (row.snapshot_began_at === null)
     return (await begin(deps, job, row)) || (await ended(deps, row, 'audience_missing'))
   const source = await resolveAudience(deps, platform.pool, row)
-  if (source.kind === 'gone') return await ended(deps, row, 'audience_missing')
-  if (source.kind === 'taken') return false
+  if (source.kind === 'missing') return await ended(deps, row, 'audience_missing')
+  if (source.kind === 'completed') return false
   // before the transaction, in which nothing may wait for another connection
   const marketing = await isMarketing(deps.channels, row)
   const began = platform.clock.elapsed()
   try {
     const more = await transact(platform.pool, (tx) => writeChunk(deps, tx, job, { source, marketing }, sizes))
-    sizes.took(row.id, platform.clock.elapsed() - began)
+    sizes.record(row.id, platform.clock.elapsed() - began)
     if (!more) sizes.forget(row.id)
     return more
   } catch (error) {
@@ -91,7 +91,7 @@ interface ChunkResult {
   readonly after: string | null
 }
 
-interface ChunkAudience<S extends ResolvedAudience = Exclude<ResolvedAudience, { kind: 'gone' | 'taken' }>> {
+interface ChunkAudience<S extends ResolvedAudience = Exclude<ResolvedAudience, { kind: 'missing' | 'completed' }>> {
   readonly source: S
   readonly marketing: boolean
 }
@@ -156,15 +156,15 @@ async function adhocChunk(
   row: CampaignRow,
   marketing: boolean,
 ): Promise<ChunkResult> {
-  const given = (await findAdhocRecipients(tx, row, row.id)) ?? []
+  const adhoc = (await findAdhocRecipients(tx, row, row.id)) ?? []
   const from = row.snapshot_rows
-  const chunk = given.slice(from, from + chunkRecipients)
+  const chunk = adhoc.slice(from, from + chunkRecipients)
   if (row.audience.save_as_contacts === true) await saveAsContacts(deps, tx, row, chunk)
-  const before = new Set(addressesOf(row.channel_type, given.slice(0, from)))
+  const before = new Set(addressesOf(row.channel_type, adhoc.slice(0, from)))
   const recipients = await adhocRecipients(deps, tx, row, chunk, marketing, before)
   await insertRecipients(tx, row, recipients, from)
   const done = from + chunk.length
-  return { rows: chunk.length, after: done < given.length ? String(done) : null }
+  return { rows: chunk.length, after: done < adhoc.length ? String(done) : null }
 }
 
 /** Starts sending, also without recipients. */

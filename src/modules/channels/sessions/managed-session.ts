@@ -38,7 +38,7 @@ const waitMaxMs = 60_000
 const stableAfterMs = 60_000
 
 interface State extends ManagedSessionDeps {
-  standing: SessionState
+  status: SessionState
   failures: number
   opening: Promise<void>
   readonly stopping: AbortController
@@ -50,7 +50,7 @@ interface State extends ManagedSessionDeps {
 export function managedSession(deps: ManagedSessionDeps): ManagedSession {
   const state: State = {
     ...deps,
-    standing: { kind: 'down', since_ms: deps.platform.clock.elapsed(), refused: false },
+    status: { kind: 'down', since_ms: deps.platform.clock.elapsed(), refused: false },
     failures: 0,
     opening: Promise.resolve(),
     stopping: new AbortController(),
@@ -64,12 +64,12 @@ export function managedSession(deps: ManagedSessionDeps): ManagedSession {
     ),
   )
   return {
-    state: () => state.standing,
+    state: () => state.status,
     attempted: () => state.opening,
     retry() {
       state.failures = 0
-      if (state.standing.kind === 'down')
-        state.standing = { kind: 'down', since_ms: deps.platform.clock.elapsed(), refused: false }
+      if (state.status.kind === 'down')
+        state.status = { kind: 'down', since_ms: deps.platform.clock.elapsed(), refused: false }
       state.again.abort()
     },
     async stop(most_ms) {
@@ -112,7 +112,7 @@ async function tryOpen(state: State): Promise<Session | undefined> {
     return { kind: 'unavailable' as const, message: 'The session could not be opened.' }
   })
   if (opened.kind === 'open') {
-    state.standing = { kind: 'open', session: opened.session }
+    state.status = { kind: 'open', session: opened.session }
     state.changed()
     return opened.session
   }
@@ -151,9 +151,9 @@ async function awaitEnd(state: State, session: Session): Promise<void> {
 }
 
 function markDown(state: State, refused: boolean, message: string): void {
-  const { platform, connection, standing } = state
-  const since_ms = standing.kind === 'down' ? standing.since_ms : platform.clock.elapsed()
-  state.standing = { kind: 'down', since_ms, refused }
+  const { platform, connection, status } = state
+  const since_ms = status.kind === 'down' ? status.since_ms : platform.clock.elapsed()
+  state.status = { kind: 'down', since_ms, refused }
   platform.log.warn({ channel_id: connection.channel_id, refused }, `a session with a provider is down: ${message}`)
   state.changed()
 }

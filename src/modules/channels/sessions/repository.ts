@@ -3,10 +3,10 @@ import type { Db } from '../../../platform/database/sql.ts'
 import type { ChannelRow } from '../channel.ts'
 
 /** ISO 8601. Heartbeats do not matter: a process with a late heartbeat still renews its leases. */
-const isHeld = (sql: Db, at: string) => sql`s.lease_until > ${at}`
+const isLeased = (sql: Db, at: string) => sql`s.lease_until > ${at}`
 
 /** Active channels without a lease, by ID after `after`. */
-export async function listUnheld(
+export async function listUnleased(
   sql: Db,
   providers: readonly string[],
   at: string,
@@ -20,20 +20,20 @@ export async function listUnheld(
       and c.status = 'active'
       and c.deleted_at is null
       and c.id > ${after}
-      and not exists (select from channel_sessions s where s.channel_id = c.id and ${isHeld(sql, at)})
+      and not exists (select from channel_sessions s where s.channel_id = c.id and ${isLeased(sql, at)})
     order by c.id limit ${rows_max}`
 }
 
-export async function isSessionHeld(sql: Db, channel_id: string, at: string): Promise<boolean> {
+export async function isSessionLeased(sql: Db, channel_id: string, at: string): Promise<boolean> {
   const rows = await sql`
-    select 1 from channel_sessions s where s.channel_id = ${channel_id} and ${isHeld(sql, at)}`
+    select 1 from channel_sessions s where s.channel_id = ${channel_id} and ${isLeased(sql, at)}`
   return rows.length > 0
 }
 
 /** Reported as open under a valid lease. */
 export async function isSessionOpen(sql: Db, channel_id: string, at: string): Promise<boolean> {
   const rows = await sql`
-      select 1 from channel_sessions s where s.channel_id = ${channel_id} and s.is_open and ${isHeld(sql, at)}`
+      select 1 from channel_sessions s where s.channel_id = ${channel_id} and s.is_open and ${isLeased(sql, at)}`
   return rows.length > 0
 }
 
@@ -55,9 +55,9 @@ export async function countSessions(
   sql: Db,
   at: string,
   alive_since: string,
-): Promise<{ held: number; workers: number }> {
-  const [row] = await sql<{ held: number; workers: number }[]>`
-    select (select count(*) from channel_sessions s where ${isHeld(sql, at)}) as held,
+): Promise<{ leased: number; workers: number }> {
+  const [row] = await sql<{ leased: number; workers: number }[]>`
+    select (select count(*) from channel_sessions s where ${isLeased(sql, at)}) as leased,
       (
         select count(*) from processes where heartbeat_at > ${alive_since} and 'worker' = any(roles))
         as workers`
@@ -70,11 +70,11 @@ export async function countSessions(
  */
 export async function leaseSessions(
   sql: Db,
-  { held, taken }: { readonly held: readonly string[]; readonly taken: readonly string[] },
+  { renewed, acquired }: { readonly renewed: readonly string[]; readonly acquired: readonly string[] },
   process_id: string,
   { at, lease_until }: { readonly at: string; readonly lease_until: string },
 ): Promise<Set<string>> {
-  const channel_ids = [...held, ...taken]
+  const channel_ids = [...renewed, ...acquired]
   if (channel_ids.length === 0) return new Set()
   const rows = await sql<{ channel_id: string }[]>`
     insert into channel_sessions as s (channel_id, process_id, lease_until)
@@ -83,8 +83,8 @@ export async function leaseSessions(
     on conflict (channel_id) do update
       set process_id = excluded.process_id, lease_until = excluded.lease_until, is_open = s.is_open
       and s.process_id = excluded.process_id
-      and s.channel_id <> all(${[...taken]}::text[])
-      where s.process_id = excluded.process_id or not (${isHeld(sql, at)})
+      and s.channel_id <> all(${[...acquired]}::text[])
+      where s.process_id = excluded.process_id or not (${isLeased(sql, at)})
     returning channel_id`
   return new Set(rows.map(({ channel_id }) => channel_id))
 }

@@ -8,7 +8,7 @@ import type { Worker } from '../../../platform/jobs/worker.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { ProviderAdapter, Connection, CallbackItem, Session } from '../../../providers/provider.ts'
 import { managedSession, type ManagedSession } from './managed-session.ts'
-import { countSessions, leaseSessions, listActive, listUnheld, releaseSessions, writeOpen } from './repository.ts'
+import { countSessions, leaseSessions, listActive, listUnleased, releaseSessions, writeOpen } from './repository.ts'
 import type { ChannelRow } from '../channel.ts'
 
 export interface SessionChannels {
@@ -111,7 +111,7 @@ async function tick(state: State): Promise<number> {
   await renew(state)
   await reconcile(state)
   const opened = await acquire(state)
-  if (opened.length > 0) await waitBriefly(state, Promise.all(opened.map(({ managed: held }) => held.attempted())))
+  if (opened.length > 0) await waitBriefly(state, Promise.all(opened.map(({ managed }) => managed.attempted())))
   await writeOpenFlags(state)
   await writeConnectionStatus(state)
   return opened.length
@@ -128,7 +128,7 @@ async function lease(state: State, began: Mark, more: readonly string[]): Promis
   const times = { at: isoTime(began.now_ms), lease_until: isoTime(began.now_ms + leaseMs) }
   const leased = await leaseSessions(
     platform.pool,
-    { held: [...sessions.keys()], taken: more },
+    { renewed: [...sessions.keys()], acquired: more },
     platform.process_id,
     times,
   )
@@ -196,12 +196,16 @@ async function acquire(state: State): Promise<LeasedSession[]> {
   const { platform, channels, sessions } = state
   const began = mark(platform.clock)
   const now = began.now_ms
-  const unheld = await listUnheld(platform.pool, channels.sessionProviders(), isoTime(now), state.cursor, pageRows)
-  state.cursor = unheld.length === pageRows ? unheld.at(-1)!.id : ''
-  const wanting = unheld.filter((row) => !sessions.has(row.id) && needsSession(state, row))
+  const unleased = await listUnleased(platform.pool, channels.sessionProviders(), isoTime(now), state.cursor, pageRows)
+  state.cursor = unleased.length === pageRows ? unleased.at(-1)!.id : ''
+  const wanting = unleased.filter((row) => !sessions.has(row.id) && needsSession(state, row))
   if (wanting.length === 0) return []
-  const { held, workers } = await countSessions(platform.pool, isoTime(now), isoTime(now - limits.process_silent_ms))
-  const share = Math.min(sessionsMax, Math.ceil((held + wanting.length) / Math.max(1, workers)))
+  const { leased: leasedTotal, workers } = await countSessions(
+    platform.pool,
+    isoTime(now),
+    isoTime(now - limits.process_silent_ms),
+  )
+  const share = Math.min(sessionsMax, Math.ceil((leasedTotal + wanting.length) / Math.max(1, workers)))
   const wanted = wanting.slice(0, Math.max(0, Math.min(acquiredPerTick, share - sessions.size)))
   if (sessions.size >= sessionsMax)
     platform.log.error(
@@ -252,8 +256,7 @@ function startSession(state: State, row: ChannelRow): LeasedSession {
 async function writeOpenFlags({ platform, sessions }: State): Promise<void> {
   for (const is_open of [true, false]) {
     const changed = [...sessions].filter(
-      ([, { managed: held, stored_open: told_open }]) =>
-        (held.state().kind === 'open') === is_open && told_open !== is_open,
+      ([, { managed, stored_open }]) => (managed.state().kind === 'open') === is_open && stored_open !== is_open,
     )
     await writeOpen(
       platform.pool,
@@ -283,10 +286,10 @@ async function writeConnectionStatus(state: State): Promise<void> {
   }
 }
 
-function connectionStatusOf(held: ManagedSession, now_ms: number): 'connected' | 'disconnected' | undefined {
-  const standing = held.state()
-  if (standing.kind === 'open') return 'connected'
-  return standing.refused || now_ms - standing.since_ms >= disconnectedAfterMs ? 'disconnected' : undefined
+function connectionStatusOf(session: ManagedSession, now_ms: number): 'connected' | 'disconnected' | undefined {
+  const state = session.state()
+  if (state.kind === 'open') return 'connected'
+  return state.refused || now_ms - state.since_ms >= disconnectedAfterMs ? 'disconnected' : undefined
 }
 
 /** Never rejects: a lease that cannot be released expires soon. */

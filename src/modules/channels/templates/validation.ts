@@ -104,12 +104,12 @@ function textMisfit(
   { parameter_format }: Template,
   part: 'body' | 'header',
   text: string,
-  given: readonly Fields[],
+  filled: readonly Fields[],
 ): string | null {
   const blanks = blanksIn(text)
-  if (blanks.length !== given.length)
-    return `has ${blanks.length} ${blanks.length === 1 ? 'blank' : 'blanks'} in its ${part}, and the message fills ${given.length}. Give as many \`parameters\` in the component of type \`${part}\`.`
-  const names = given.map((one) => one['parameter_name'])
+  if (blanks.length !== filled.length)
+    return `has ${blanks.length} ${blanks.length === 1 ? 'blank' : 'blanks'} in its ${part}, and the message fills ${filled.length}. Give as many \`parameters\` in the component of type \`${part}\`.`
+  const names = filled.map((one) => one['parameter_name'])
   if (upper(parameter_format) === 'NAMED') {
     const unfilled = blanks.find((blank) => !names.includes(blank))
     return unfilled === undefined
@@ -133,19 +133,19 @@ const shownByHeaders: ReadonlyMap<string, (what: Fields) => boolean> = new Map([
 
 function headerMisfit(template: Template, written: Written): string | null {
   const header = partOf(template, 'HEADER')
-  const given = parametersOf(written, 'HEADER')
+  const filled = parametersOf(written, 'HEADER')
   if (header === undefined) {
     const isKnown = typeof bodyTextOf(template) === 'string'
-    return isKnown && given.length > 0 ? 'has no header. Leave out the component of type `header`.' : null
+    return isKnown && filled.length > 0 ? 'has no header. Leave out the component of type `header`.' : null
   }
   const type = upper(header['format'] ?? 'TEXT').toLowerCase()
   if (type === 'text')
-    return typeof header['text'] === 'string' ? textMisfit(template, 'header', header['text'], given) : null
+    return typeof header['text'] === 'string' ? textMisfit(template, 'header', header['text'], filled) : null
   const isShown = shownByHeaders.get(type)
   if (isShown === undefined) return null
   const fits =
-    given.length > 0 &&
-    given.every((one) => upper(one['type']) === upper(type) && isShown(isObject(one[type]) ? one[type] : one))
+    filled.length > 0 &&
+    filled.every((one) => upper(one['type']) === upper(type) && isShown(isObject(one[type]) ? one[type] : one))
   return fits
     ? null
     : `shows ${type === 'image' ? 'an' : 'a'} ${type} in its header. Give it as the parameter of type \`${type}\` in the component of type \`header\`.`
@@ -157,14 +157,14 @@ function buttonMisfit(template: Template, written: Written): string | null {
   for (const [index, button] of buttons.entries()) {
     if (!isObject(button)) continue
     const type = upper(button['type'])
-    const given = parametersOf(
+    const filled = parametersOf(
       written.filter((one) => isOfButton(one, type, index)),
       'BUTTON',
     )
     const component = `in a component of type \`button\` with \`sub_type\` \`${type.toLowerCase()}\` and \`index\` ${index}`
-    if (type === 'URL' && blanksIn(button['url']).length > 0 && given.length === 0)
+    if (type === 'URL' && blanksIn(button['url']).length > 0 && filled.length === 0)
       return `has a blank in the address of its button ${index}, counted from 0. Give a parameter ${component}.`
-    if (type === 'COPY_CODE' && given.every((one) => one['type'] === 'coupon_code' && isEmpty(one['coupon_code'])))
+    if (type === 'COPY_CODE' && filled.every((one) => one['type'] === 'coupon_code' && isEmpty(one['coupon_code'])))
       return `has a code to copy in its button ${index}, counted from 0. Give it as \`coupon_code\` in a parameter of type \`coupon_code\`, ${component}.`
   }
   return null

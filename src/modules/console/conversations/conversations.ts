@@ -13,7 +13,7 @@ import * as repository from './repository.ts'
 import { type ConversationRow, userNames } from './repository.ts'
 
 /** In the transaction that stores inbound messages. */
-export async function keepConversations(tx: Db, events: readonly LinkedInboundEvent[]): Promise<void> {
+export async function updateConversations(tx: Db, events: readonly LinkedInboundEvent[]): Promise<void> {
   await repository.arrive(
     tx,
     events.map(({ account_id, mode, channel_id, channel_type, from, contact_id, message_id, received_at }) => {
@@ -43,19 +43,23 @@ async function existing(sql: Db, tenant: Tenant, id: string): Promise<repository
 }
 
 const shownOne = async (
-  beside: Beside,
+  services: ConversationServices,
   sql: Db,
   tenant: Tenant,
   row: repository.ConversationRow,
-): Promise<Conversation> => (await shownConversations(beside, sql, tenant, [row]))[0]!
+): Promise<Conversation> => (await shownConversations(services, sql, tenant, [row]))[0]!
 
 /** 404 `resource_missing`. */
-export const getConversation = async (beside: Beside, sql: Db, tenant: Tenant, id: string): Promise<Conversation> =>
-  await shownOne(beside, sql, tenant, await existing(sql, tenant, id))
+export const getConversation = async (
+  services: ConversationServices,
+  sql: Db,
+  tenant: Tenant,
+  id: string,
+): Promise<Conversation> => await shownOne(services, sql, tenant, await existing(sql, tenant, id))
 
 /** Up to `limit + 1`, ordered by the latest inbound message. */
 export async function pageOfConversations(
-  beside: Beside,
+  services: ConversationServices,
   sql: Db,
   tenant: Tenant,
   filters: repository.ConversationFilters,
@@ -66,7 +70,7 @@ export async function pageOfConversations(
     after === undefined || !isId('cnv', after) ? null : await repository.findConversation(sql, tenant, after)
   if (after !== undefined && before === null) throw wrongCursor('No conversation has the id')
   return await shownConversations(
-    beside,
+    services,
     sql,
     tenant,
     await repository.listConversations(sql, tenant, filters, before?.last_message_id ?? null, page),
@@ -74,7 +78,7 @@ export async function pageOfConversations(
 }
 
 export async function changeConversation(
-  beside: Beside,
+  services: ConversationServices,
   sql: Db,
   tenant: Tenant,
   id: string,
@@ -90,7 +94,7 @@ export async function changeConversation(
     )
   const row = await repository.updateConversation(sql, tenant, id, change)
   if (row === null) throw missing('conversation', id)
-  return await shownOne(beside, sql, tenant, row)
+  return await shownOne(services, sql, tenant, row)
 }
 
 /** Inbound and outbound, newest first, one more than the page limit. */
@@ -103,11 +107,11 @@ export async function messagesOf(messages: MessageService, sql: Db, tenant: Tena
 
 const beginning = 120
 
-export type Beside = Pick<ConsoleServices, 'contacts' | 'messages'>
+export type ConversationServices = Pick<ConsoleServices, 'contacts' | 'messages'>
 
 /** One query per service for all conversations. */
 async function shownConversations(
-  { contacts, messages }: Beside,
+  { contacts, messages }: ConversationServices,
   sql: Db,
   tenant: Tenant,
   rows: readonly ConversationRow[],

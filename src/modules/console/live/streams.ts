@@ -44,7 +44,7 @@ interface Followed {
   place: FeedPlace
   last_id: string | null
   /** After too many events, or a change without an event. */
-  owesReset: boolean
+  needsReset: boolean
   resetAt: number
 }
 
@@ -108,7 +108,7 @@ export class Streams {
     if (this.#all.size === 0) return 0
     await this.#check()
     await this.#join()
-    await this.#tell()
+    await this.#publish()
     this.#beat()
     return 0
   }
@@ -148,7 +148,7 @@ export class Streams {
     if (known !== undefined) return known
     const tenant = { account_id, mode }
     const end = await this.#parts.feed.end(this.#parts.platform.pool, tenant)
-    const followed: Followed = { tenant, streams: new Set(), ...end, owesReset: false, resetAt: -Infinity }
+    const followed: Followed = { tenant, streams: new Set(), ...end, needsReset: false, resetAt: -Infinity }
     this.#feeds.set(key, followed)
     return followed
   }
@@ -165,12 +165,12 @@ export class Streams {
   }
 
   /** One query for all feeds, and one text for all consoles with the same permissions. */
-  async #tell(): Promise<void> {
+  async #publish(): Promise<void> {
     for (const [key, { streams }] of this.#feeds) if (streams.size === 0) this.#feeds.delete(key)
     const feeds = [...this.#feeds.values()]
     if (feeds.length === 0) return
     const { platform, feed } = this.#parts
-    const changed = await this.#changes.look(feeds.map(({ tenant }) => tenant))
+    const changed = await this.#changes.poll(feeds.map(({ tenant }) => tenant))
     const found = await feed.following(
       platform.pool,
       feeds.map(({ tenant, place }) => ({ ...tenant, ...place })),
@@ -179,7 +179,7 @@ export class Streams {
     for (const [index, followed] of feeds.entries()) {
       const events = found[index]!
       if (events.length > eventsMax) {
-        Object.assign(followed, await feed.end(platform.pool, followed.tenant), { owesReset: true })
+        Object.assign(followed, await feed.end(platform.pool, followed.tenant), { needsReset: true })
       } else if (events.length > 0) {
         const last = events.at(-1)!
         Object.assign(followed, { place: { position: last.position, id: last.id }, last_id: last.id })
@@ -188,15 +188,15 @@ export class Streams {
           for (const stream of streams) write(stream, text)
         }
       }
-      if (changed.has(tenantKey(followed.tenant.account_id, followed.tenant.mode))) followed.owesReset = true
+      if (changed.has(tenantKey(followed.tenant.account_id, followed.tenant.mode))) followed.needsReset = true
       this.#reset(followed)
     }
   }
 
   #reset(followed: Followed): void {
     const now = this.#parts.platform.clock.elapsed()
-    if (!followed.owesReset || now - followed.resetAt < resetEveryMs) return
-    followed.owesReset = false
+    if (!followed.needsReset || now - followed.resetAt < resetEveryMs) return
+    followed.needsReset = false
     followed.resetAt = now
     for (const stream of followed.streams) write(stream, resetOf(followed.last_id))
   }
@@ -286,7 +286,7 @@ export class Changes {
   }
 
   /** Keys of tenants that changed since the last poll. */
-  async look(tenants: readonly Tenant[]): Promise<ReadonlySet<string>> {
+  async poll(tenants: readonly Tenant[]): Promise<ReadonlySet<string>> {
     const now = this.#platform.clock.elapsed()
     if (now - this.#lookedAt >= lookEveryMs) {
       this.#lookedAt = now

@@ -26,7 +26,7 @@ export interface Linked {
 
 export interface PeopleCommands {
   /** Problems: `parameter_invalid`, `email_taken`. */
-  create(given: NewUser): Promise<Linked>
+  create(input: NewUser): Promise<Linked>
   /** Problems: `resource_missing`. */
   resetPassword(email: string): Promise<Linked>
   /** Also ends the sessions. Problems: `resource_missing`. */
@@ -34,7 +34,7 @@ export interface PeopleCommands {
 }
 
 export const peopleCommands = (platform: Platform, sessions: Sessions): PeopleCommands => ({
-  create: (given) => createUser(platform, given),
+  create: (input) => createUser(platform, input),
   resetPassword: (email) =>
     transact(platform.pool, async (tx) => {
       const user = await knownBy(tx, email)
@@ -51,9 +51,9 @@ export const peopleCommands = (platform: Platform, sessions: Sessions): PeopleCo
     }),
 })
 
-async function createUser(platform: Platform, { admin, membership, ...given }: NewUser): Promise<Linked> {
+async function createUser(platform: Platform, { admin, membership, ...input }: NewUser): Promise<Linked> {
   const at = isoTime(platform.clock.now())
-  const named = { email: requireEmail('email', given.email), name: requireName('name', given.name) }
+  const named = { email: requireEmail('email', input.email), name: requireName('name', input.name) }
   const user: repository.UserRow = {
     id: platform.ids('usr'),
     ...named,
@@ -96,12 +96,12 @@ const entryOf = (
 })
 
 /** Locks the user, as everywhere that links are created or used: of two concurrent links only the later is valid. */
-async function knownBy(tx: Db, given: string): Promise<repository.UserRow> {
-  const user = await repository.lockUserByEmail(tx, requireEmail('email', given))
+async function knownBy(tx: Db, input: string): Promise<repository.UserRow> {
+  const user = await repository.lockUserByEmail(tx, requireEmail('email', input))
   if (user === null)
     throw new Problem(
       'resource_missing',
-      `Nobody has the e-mail address ${JSON.stringify(given.slice(0, 80))}. \`posthorn users create\` makes somebody.`,
+      `Nobody has the e-mail address ${JSON.stringify(input.slice(0, 80))}. \`posthorn users create\` makes somebody.`,
     )
   return user
 }

@@ -47,8 +47,8 @@ export async function hashPassword(password: string, cost: Cost = currentCost): 
  */
 export async function isPassword(password: string, stored: string | null): Promise<boolean> {
   const { cost, salt, tag } = parsePhc(stored ?? nobody)
-  const given = await tagOf(password, salt, tag.length, cost)
-  return timingSafeEqual(tag, given) && stored !== null
+  const computed = await tagOf(password, salt, tag.length, cost)
+  return timingSafeEqual(tag, computed) && stored !== null
 }
 
 /** Made with another cost than today's: hash the password again once it is known. */

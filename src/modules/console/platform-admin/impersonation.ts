@@ -8,7 +8,7 @@ import type { AccountService } from '../../accounts/service.ts'
 import { insertAudit } from '../audit/repository.ts'
 import { firstOwner } from '../people/repository.ts'
 import type { Permission } from '../roles.ts'
-import { type Impersonation, keepImpersonation } from '../sign-in/repository.ts'
+import { type Impersonation, updateImpersonation } from '../sign-in/repository.ts'
 import { requireRecent, type Session } from '../sign-in/sessions.ts'
 
 const validForMs = 30 * 60_000
@@ -44,7 +44,7 @@ export async function beginImpersonation(
       reason,
       expires_at: isoTime(clock.now() + validForMs),
     }
-    await keepImpersonation(tx, session.id, impersonation)
+    await updateImpersonation(tx, session.id, impersonation)
     await audit(platform, tx, session, impersonation, 'impersonations.create', { reason }, from)
   })
 }
@@ -54,7 +54,7 @@ export async function endImpersonation(platform: Platform, session: Session, fro
   const { impersonation } = session
   if (impersonation === null) return
   await transact(platform.pool, async (tx) => {
-    await keepImpersonation(tx, session.id, null)
+    await updateImpersonation(tx, session.id, null)
     await audit(platform, tx, session, impersonation, 'impersonations.delete', {}, from)
   })
 }
@@ -82,7 +82,7 @@ async function audit(
   })
 }
 
-/** Beside reads. Some of these POST operations only compute something. */
+/** Besides reads. Some of these POST operations only compute something. */
 export const openToImpersonation: readonly string[] = [
   'session.delete',
   'session.reauthenticate',

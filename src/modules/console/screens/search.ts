@@ -142,9 +142,9 @@ async function searchFor(
   services: ConsoleServices,
   sql: Db,
   searcher: Searcher,
-  given: string,
+  input: string,
 ): Promise<SearchResult[]> {
-  const text = given.trim()
+  const text = input.trim()
   if (text === '') return []
   const prefix = text.split('_', 1)[0]!
   const isAnId = prefixes.has(prefix) && isId(prefix as never, text)

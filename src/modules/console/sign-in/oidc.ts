@@ -120,7 +120,7 @@ export const offer = async (
   { pool, clock }: Platform,
   session_id: string,
   pending: repository.PendingIdentity,
-): Promise<void> => await repository.keepPending(pool, session_id, pending, isoTime(clock.now() + pendingForMs))
+): Promise<void> => await repository.replacePending(pool, session_id, pending, isoTime(clock.now() + pendingForMs))
 
 /** Throws `oauth_pending_expired`. */
 export async function pendingOf(
@@ -149,7 +149,7 @@ export async function link(platform: Platform, sql: Db, session: Session): Promi
       email,
       created_at: at,
     }
-    await repository.keepPending(tx, session.id, null, null)
+    await repository.replacePending(tx, session.id, null, null)
     if (await repository.insertIdentity(tx, row)) return row
     const known = await repository.findIdentity(tx, issuer, subject)
     if (known?.user_id !== session.user_id) throw new Problem('identity_exists')
@@ -160,7 +160,7 @@ export async function link(platform: Platform, sql: Db, session: Session): Promi
 /** Throws `oauth_pending_expired`. */
 export async function cancel(platform: Platform, session: Session): Promise<void> {
   await pendingOf(platform, session)
-  await repository.keepPending(platform.pool, session.id, null, null)
+  await repository.replacePending(platform.pool, session.id, null, null)
 }
 
 /** Problems: `reauthentication_required`, `resource_missing`, `last_sign_in_method`. */

@@ -130,12 +130,12 @@ export async function deleteOtherSessions(sql: Db, user_id: string, kept_id: str
 }
 
 /** null ends the impersonation. */
-export async function keepImpersonation(sql: Db, id: string, kept: Impersonation | null): Promise<void> {
+export async function updateImpersonation(sql: Db, id: string, impersonation: Impersonation | null): Promise<void> {
   await sql`
     update sessions
-    set impersonated_account_id = ${kept?.account_id ?? null},
-      impersonated_user_id = ${kept?.user_id ?? null}, impersonation_reason = ${kept?.reason ?? null},
-      impersonation_until = ${kept?.expires_at ?? null}
+    set impersonated_account_id = ${impersonation?.account_id ?? null},
+      impersonated_user_id = ${impersonation?.user_id ?? null}, impersonation_reason = ${impersonation?.reason ?? null},
+      impersonation_until = ${impersonation?.expires_at ?? null}
     where id = ${id}`
 }
 
@@ -245,7 +245,7 @@ export interface PendingIdentity {
 }
 
 /** null removes it. */
-export async function keepPending(
+export async function replacePending(
   sql: Db,
   session_id: string,
   pending: PendingIdentity | null,

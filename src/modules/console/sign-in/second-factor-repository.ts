@@ -39,7 +39,7 @@ export async function confirmSecondFactor(
     where id = ${user_id}`
 }
 
-export async function keepStep(tx: Db, user_id: string, step: number): Promise<void> {
+export async function recordStep(tx: Db, user_id: string, step: number): Promise<void> {
   await tx`update users set second_factor_step = ${step} where id = ${user_id}`
 }
 

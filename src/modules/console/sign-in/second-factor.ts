@@ -10,7 +10,7 @@ import {
   beginSecondFactor,
   confirmSecondFactor,
   deleteSecondFactor,
-  keepStep,
+  recordStep,
   listSealedFactors,
   lockSecondFactor,
   resealFactor,
@@ -80,7 +80,7 @@ export async function useCode(platform: Platform, tx: Db, user_id: string, code:
   const step = await stepOf(platform, row.second_factor, code)
   if (step !== null) {
     if (row.second_factor_step !== null && step <= row.second_factor_step) return false
-    await keepStep(tx, user_id, step)
+    await recordStep(tx, user_id, step)
     return true
   }
   const hash = hashOf(platform, code)

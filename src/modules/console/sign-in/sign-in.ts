@@ -79,7 +79,7 @@ async function withCurrentHash(sql: Db, user: UserRow, password: string): Promis
 export async function proveAgain(
   platform: Platform,
   session: Pick<Session, 'user_id' | 'email'>,
-  given: { readonly password: string; readonly code?: string | undefined },
+  proof: { readonly password: string; readonly code?: string | undefined },
   param: 'password' | 'current_password',
 ): Promise<UserRow> {
   const user = await findUser(platform.pool, session.user_id)
@@ -95,7 +95,7 @@ export async function proveAgain(
       platform,
       user.email,
       param === 'current_password' ? { ...user, two_factor: false } : user,
-      given,
+      proof,
     )
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'invalid_credentials') throw error

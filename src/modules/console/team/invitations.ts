@@ -39,24 +39,24 @@ export async function invite(
   platform: Platform,
   sql: Db,
   acting: Inviting,
-  given: { readonly email: string; readonly role: Role },
+  input: { readonly email: string; readonly role: Role },
 ): Promise<repository.InvitationRow & { readonly url: string | null }> {
   const { clock, ids, settings } = platform
-  const email = requireEmail('email', given.email)
+  const email = requireEmail('email', input.email)
   const link = newLink(settings.base_url, 'invitation')
   const at = clock.now()
   return await transact(sql, async (tx) => {
     const roles = await repository.lockRoles(tx, acting.account_id, [acting.user_id])
     const mine = roles.find(({ user_id }) => user_id === acting.user_id)?.role
     if (mine === undefined) throw new Problem('account_required')
-    requireGrant(mine, given.role)
+    requireGrant(mine, input.role)
     if (await repository.isMember(tx, acting.account_id, email)) throw new Problem('member_exists')
     const mailed = settings.smtp_url !== undefined
     const row: repository.InvitationRow = {
       account_id: acting.account_id as `acc_${string}`,
       id: ids('inv'),
       email,
-      role: given.role,
+      role: input.role,
       token_hash: link.token_hash,
       invited_by: acting.user_id,
       email_id: mailed ? await mail(platform, tx, acting, email, link.url) : null,
@@ -122,24 +122,24 @@ export interface Accepting {
  */
 export async function accept(
   platform: Platform,
-  given: Accepting,
+  input: Accepting,
   session: Session | null,
   from: { readonly address: string; readonly request_id: string },
 ): Promise<UserRow> {
-  const invitation = await invitationOf(platform, given.token)
+  const invitation = await invitationOf(platform, input.token)
   const known = await findUserByEmail(platform.pool, invitation.email)
-  const user = known === null ? await newUser(platform, given, invitation.email) : known
+  const user = known === null ? await newUser(platform, input, invitation.email) : known
   const signInFirst = () =>
     new Problem(
       'session_required',
       `Sign in as ${invitation.email}, then open the link once more; or give the password.`,
     )
   if (known !== null && session?.user_id !== known.id) {
-    if (given.password === undefined) throw signInFirst()
+    if (input.password === undefined) throw signInFirst()
     await signIn(platform, {
       email: known.email,
-      password: given.password,
-      ...(given.code === undefined ? {} : { code: given.code }),
+      password: input.password,
+      ...(input.code === undefined ? {} : { code: input.code }),
     })
   }
   const at = isoTime(platform.clock.now())

@@ -90,23 +90,23 @@ export async function applyChunk(
   tx: Transaction,
   row: ContactImportRow,
   chunk: ParsedChunk,
-  given: ChunkContext,
+  chunkContext: ChunkContext,
 ): Promise<repository.Progress | null> {
   if (!(await repository.deleteChunk(tx, row.id, chunk.number))) return null
   const target: ChunkTarget = {
     save: async (items, context) => await transact(tx, (inner) => saveContacts(platform, inner, row, items, context)),
     findByEmail: async (keys) => await repository.findByEmail(tx, row, keys),
   }
-  const report = await reportOf(platform, tx, row, chunk.rows, target, given)
+  const report = await reportOf(platform, tx, row, chunk.rows, target, chunkContext)
   await repository.insertErrors(
     tx,
     row,
     row.id,
     report.errors.toSorted((a, b) => a.row - b.row),
-    given.at,
+    chunkContext.at,
   )
   // last, because concurrent chunks of one import wait for each other here
-  await repository.addProgress(tx, row, row.id, report.progress, given.at)
+  await repository.addProgress(tx, row, row.id, report.progress, chunkContext.at)
   return report.progress
 }
 

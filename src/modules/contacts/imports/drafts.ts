@@ -109,8 +109,8 @@ async function checked(
   running.set(requested, check)
   const done = await check
   const now = isoTime(platform.clock.now())
-  const kept = await transact(sql, async (tx) => await drafts.setChecked(tx, read, done, now))
-  if (kept !== null) return stepwiseObject(kept)
+  const stored = await transact(sql, async (tx) => await drafts.setChecked(tx, read, done, now))
+  if (stored !== null) return stepwiseObject(stored)
   if ((await existing(sql, caller, id)).status !== 'draft') throw await wrongState(sql, caller, id)
   throw new Problem('import_state_invalid', 'The import was changed while it was being checked. Check it again.')
 }

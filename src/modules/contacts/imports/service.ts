@@ -32,10 +32,10 @@ const periodicJobRows = 5000
 export type ImportService = ReturnType<typeof importService>
 
 export const importService = (platform: Platform) => ({
-  start: (sql: Db, caller: Caller, request: IncomingMessage, given: UploadOptions, keep: StoreReply) =>
-    startImport(platform, sql, caller, request, given, keep),
-  digest: (request: IncomingMessage, given: UploadOptions): Promise<string | null> =>
-    digestOfUpload(platform, request, given),
+  start: (sql: Db, caller: Caller, request: IncomingMessage, uploadOptions: UploadOptions, keep: StoreReply) =>
+    startImport(platform, sql, caller, request, uploadOptions, keep),
+  digest: (request: IncomingMessage, uploadOptions: UploadOptions): Promise<string | null> =>
+    digestOfUpload(platform, request, uploadOptions),
   steps: importSteps(platform),
   list: listImports,
   errors: errorsOf,
@@ -50,14 +50,14 @@ async function startImport(
   sql: Db,
   caller: Caller,
   request: IncomingMessage,
-  given: UploadOptions,
+  uploadOptions: UploadOptions,
   keep: StoreReply,
 ): Promise<Reply> {
-  if (!isForm(request)) requireConsent(given)
-  readCountry(given.default_country)
+  if (!isForm(request)) requireConsent(uploadOptions)
+  readCountry(uploadOptions.default_country)
   let columns: Column[] = []
   const started = (row: ContactImportRow, digest: string): Reply => ({ status: 202, body: importObject(row), digest })
-  const { row, digest } = await storeUpload(platform, sql, caller, request, given, {
+  const { row, digest } = await storeUpload(platform, sql, caller, request, uploadOptions, {
     onHeader: (header, known) => {
       columns = readHeader(header, readMapping(known.columns))
     },

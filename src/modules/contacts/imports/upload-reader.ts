@@ -37,7 +37,7 @@ export interface UploadTarget {
 /** Rejects with the Problem for the caller; the rest of the body is discarded. */
 export const receiveFile = (
   request: IncomingMessage,
-  given: UploadOptions,
+  queryOptions: UploadOptions,
   target: UploadTarget,
 ): Promise<{ file: UploadedFile; options: UploadOptions }> =>
   receiving(request, async () => {
@@ -46,10 +46,15 @@ export const receiveFile = (
       throw tooLarge(target.bytes_max)
     if (/^text\/csv\b/i.test(type))
       return {
-        file: await readFile(request.iterator({ destroyOnReturn: false }), given.file_name ?? null, given, target),
-        options: given,
+        file: await readFile(
+          request.iterator({ destroyOnReturn: false }),
+          queryOptions.file_name ?? null,
+          queryOptions,
+          target,
+        ),
+        options: queryOptions,
       }
-    if (isForm(request)) return await receiveForm(request, given, target)
+    if (isForm(request)) return await receiveForm(request, queryOptions, target)
     throw new Problem(
       'invalid_json',
       'Send the file with the header Content-Type: text/csv, or as the field `file` of multipart/form-data.',
@@ -60,7 +65,7 @@ const formFields: readonly string[] = ['consent_declared', 'default_country', 'c
 
 async function receiveForm(
   request: IncomingMessage,
-  given: UploadOptions,
+  queryOptions: UploadOptions,
   target: UploadTarget,
 ): Promise<{ file: UploadedFile; options: UploadOptions }> {
   const fields: Record<string, string> = {}
@@ -74,11 +79,11 @@ async function receiveForm(
     },
     file(chunks, file_name) {
       begun = true
-      return readFile(chunks, given.file_name ?? file_name, { ...given, ...fields }, target)
+      return readFile(chunks, queryOptions.file_name ?? file_name, { ...queryOptions, ...fields }, target)
     },
   })
   if (file === undefined) throw invalid('file', 'missing_field', 'The form has no field `file`. Put the CSV there.')
-  return { file, options: { ...given, ...fields } }
+  return { file, options: { ...queryOptions, ...fields } }
 }
 
 function misplaced(name: string, known: boolean): Problem {

@@ -26,7 +26,7 @@ export async function storeUpload(
   sql: Db,
   caller: Caller,
   request: IncomingMessage,
-  given: UploadOptions,
+  queryOptions: UploadOptions,
   { onHeader, onComplete }: UploadHandler,
 ): Promise<{ row: ContactImportRow; digest: string }> {
   const { clock, ids, settings } = platform
@@ -35,7 +35,7 @@ export async function storeUpload(
   await repository.insertImport(sql, caller, id, caller.request_id, isoTime(clock.now()))
   try {
     const target = { bytes_max: settings.import_bytes_max, rows_per_chunk: rowsPerChunk, onHeader, write: chunks.write }
-    const { file, options } = await receiveFile(request, given, target)
+    const { file, options } = await receiveFile(request, queryOptions, target)
     await chunks.close(true)
     const digest = digestOf(file, options)
     const row = await onComplete(id, file, options, digest)
@@ -53,11 +53,11 @@ export async function storeUpload(
 export async function digestOfUpload(
   { settings }: Platform,
   request: IncomingMessage,
-  given: UploadOptions,
+  queryOptions: UploadOptions,
 ): Promise<string | null> {
   try {
     const nothing = { onHeader: () => undefined, write: () => Promise.resolve() }
-    const { file, options } = await receiveFile(request, given, {
+    const { file, options } = await receiveFile(request, queryOptions, {
       bytes_max: settings.import_bytes_max,
       rows_per_chunk: rowsPerChunk,
       ...nothing,

@@ -147,11 +147,11 @@ async function previewRules(
   { clock }: Platform,
   sql: Db,
   caller: Caller,
-  given: Record<string, unknown>,
+  input: Record<string, unknown>,
 ): Promise<RulesPreview> {
-  throwFailures(rulesFailures(given))
+  throwFailures(rulesFailures(input))
   const now = clock.now()
-  const rules = parseRules(given)
+  const rules = parseRules(input)
   const { count, reachable } = await transact(sql, async (tx) => {
     await refuseUnknownLists(tx, caller, rules.lists, [])
     return await countFitting(tx, caller, rules, now)
@@ -178,13 +178,13 @@ async function refuseUnknownLists(
   before: readonly ListMention[],
 ): Promise<void> {
   const allowed = new Set(before.map((mention) => mention.list_id))
-  const asked = mentions.filter((mention) => !allowed.has(mention.list_id))
+  const unchecked = mentions.filter((mention) => !allowed.has(mention.list_id))
   const known = await repository.findExistingLists(
     sql,
     tenant,
-    asked.map((mention) => mention.list_id),
+    unchecked.map((mention) => mention.list_id),
   )
-  const unknown = asked.find((mention) => !known.has(mention.list_id))
+  const unknown = unchecked.find((mention) => !known.has(mention.list_id))
   if (unknown !== undefined) throw missing('contact list', unknown.list_id, unknown.param)
 }
 
