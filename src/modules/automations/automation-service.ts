@@ -30,7 +30,6 @@ export type AutomationService = ReturnType<typeof automationService>
 
 /** Operations throw the Problem that refuses the request. */
 export function automationService(deps: AutomationDeps) {
-  /** Changes of one automation run one after the other. */
   const changes = new InOrder()
   return {
     create: (sql: Db, caller: Caller, body: AutomationCreation, keep: Keep): Promise<Automation> =>
@@ -107,7 +106,6 @@ async function updateAutomation(
 ): Promise<Automation> {
   for (let attempt = 1; ; attempt++) {
     const found = await existing(sql, tenant, id)
-    // no transaction is open: the provider may be asked for a template
     const after: AutomationRow = { ...found, ...(await checkAutomation(deps, sql, tenant, body, fieldsOf(found))) }
     const cancellation = cancellationOf(found, after)
     await cancellation?.before(sql)
@@ -121,10 +119,8 @@ async function updateAutomation(
   }
 }
 
-/** null: waiting runs are sent with the changed automation. */
 function cancellationOf(before: AutomationRow, after: AutomationRow): Cancellation | null {
   const of = { source_id: after.source_id, automation_id: after.id }
-  // runs that wait for a paused automation are left over from its pause
   if (before.status !== after.status) return cancelWaitingOf(after, of, 'automation_paused')
   return before.event_type !== after.event_type || before.channel_type !== after.channel_type
     ? cancelWaitingOf(after, of, 'automation_changed')

@@ -40,7 +40,6 @@ export type ActiveAutomation = Pick<
 export interface EnabledEvent {
   readonly source_id: string
   readonly event_type: string
-  /** The shortest delay of these automations. */
   readonly delay_seconds: number
 }
 

@@ -14,7 +14,6 @@ export interface FieldContent {
   readonly texts: readonly string[]
   /** See `wantedKeysOf`. */
   readonly keys: ReadonlySet<string>
-  /** Of the numbers; infinite without any. */
   readonly least: number
   readonly most: number
   /** ISO 8601 in UTC. */
@@ -55,7 +54,6 @@ function contentOf(values: readonly unknown[], keysOf: (value: Scalar) => string
   let left = charactersMax
   for (const value of values.filter(isScalar)) {
     if (typeof value === 'string') {
-      // a cut text equals no condition, whose values are shorter
       const isWhole = value.length <= left
       if (!isWhole && left < charactersMax) continue
       left -= Math.min(value.length, left)
@@ -71,7 +69,6 @@ function contentOf(values: readonly unknown[], keysOf: (value: Scalar) => string
   return { exists: values.length > 0, texts, keys, least: Math.min(...numbers), most: Math.max(...numbers), times }
 }
 
-/** A decimal number in a text, as shops write amounts. */
 const decimalOf = (text: string): number | null =>
   /^-?\d{1,40}(?:\.\d{1,40})?$/.test(text.trim()) ? Number(text) : null
 
@@ -82,7 +79,6 @@ function decimalKeysOf(value: Scalar): string[] {
   return [`text ${value.toLowerCase()}`, ...(decimal === null ? [] : [`decimal ${decimal}`])]
 }
 
-/** An equal value has at least one of these keys. */
 export function wantedKeysOf({ kind }: Field, value: Scalar): string[] {
   if (kind !== 'any') return [`text ${value}`]
   if (typeof value === 'number') return [`number ${value}`, `decimal ${value}`]

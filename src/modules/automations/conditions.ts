@@ -144,7 +144,6 @@ function isAmong({ keys }: FieldContent, wanted: ReadonlySet<string>): boolean {
 
 interface Wanted {
   readonly texts: readonly string[]
-  /** Whether a text contains the first of them. */
   readonly finds: (text: string) => boolean
   readonly keys: ReadonlySet<string>
   readonly each: readonly string[][]

@@ -14,7 +14,6 @@ export const pauseOfChannel =
     await transact(sql, async (tx) => {
       for (const event of events) {
         for (const source_id of await sourcesOfChannel(tx, event, event.channel_id)) {
-          // a deleted source deletes its automations too
           if ((await lockSource(tx, event, source_id)) === null) continue
           await changeOfLocked(tx, event, source_id, () =>
             pauseAutomations(tx, event, source_id, event.channel_id, isoTime(clock.now())),

@@ -57,7 +57,6 @@ export async function getReceipt(sql: Db, tenant: Tenant, id: string): Promise<A
   return receiptObject(row, (await runRepository.listRunsOfEvents(sql, [id])).get(id) ?? [])
 }
 
-/** Newest first. A page ends before its limit if its data is large. */
 export async function listReceipts(
   sql: Db,
   tenant: Tenant,

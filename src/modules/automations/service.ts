@@ -28,7 +28,6 @@ export interface AutomationServices {
   readonly events: EventQueue
   readonly ingest: Ingest
   readonly findKey: FindKey
-  /** Empties the caches of sources and their keys. */
   forgetKeys(): void
 }
 

@@ -109,7 +109,6 @@ export async function checkAutomation(
   return { ...fields, channel_type: channel.type }
 }
 
-/** As stored; null is the default. */
 function storedFields({
   name,
   event_type,
@@ -142,5 +141,4 @@ const isEventTag = (name: string): boolean =>
   readPath(name, 'data') !== null ||
   readPath(name, 'customer.attributes') !== null
 
-/** The end of the error message for an unknown tag. */
 const eventTagHint = `names nothing that is known of the event or of the contact. Use {{data.<path>}}, {{customer.<field>}}, ${contactTagNames}.`

@@ -43,7 +43,6 @@ export interface CampaignRow extends Tenant {
   estimated_wallet_micros: number | null
   /** Time conditions of a segment are evaluated as of this moment. */
   snapshot_began_at: string | null
-  /** A contact's ID, or the number of an ad-hoc recipient. */
   snapshot_after: string
   snapshot_rows: number
   snapshot_at: string | null
@@ -158,7 +157,6 @@ export function estimateOf(recipients: number, { credits, price_micros }: Funds)
 export const covers = (recipients: number, funds: Funds): boolean =>
   estimateOf(recipients, funds).wallet_micros <= Math.max(0, funds.wallet_micros)
 
-/** Without the recipients of an ad-hoc audience. */
 export function campaignObject(row: CampaignRow, totals: Totals): Campaign {
   return {
     id: row.id,
@@ -243,7 +241,6 @@ export const recipientObject = (row: RecipientRow): CampaignRecipient => ({
 
 type Names = Pick<AdhocRecipient, 'first_name' | 'last_name'>
 
-/** Trimmed, and null if blank, as for contacts. */
 export const trimmedNames = ({ first_name, last_name }: Names) => ({
   first_name: trimmed(first_name),
   last_name: trimmed(last_name),

@@ -19,9 +19,7 @@ import { type StoreAnswer, storeAndReturn, transition, toPaused } from './transi
 import { type Db, sqlState, transact, type Transaction } from '../../platform/database/sql.ts'
 
 const cancelledAtOnce = 5000
-/** Each has an event and a refund. */
 const withdrawnAtOnce = 500
-/** Before other campaigns have their turn. */
 export const cancelBudgetMs = 300
 const attemptsMax = 3
 
@@ -50,7 +48,6 @@ export async function cancelRecipients(deps: Deps, tenant: Tenant, id: string, m
   return !(await isAnybodyPending(pool, campaign))
 }
 
-/** Resolves to the number of the last recipient; null if none is above `after`. Retries deadlocks at the wallet. */
 async function withdrawBatch(deps: Deps, campaign: CampaignKey, after: number): Promise<number | null> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -170,7 +167,6 @@ export async function cancelCampaign(
     })
     await storeAnswer(tx, await campaignWithRecipients(tx, row))
   })
-  // the campaign is cancelled already; the worker finishes the recipients
   const done = await cancelRecipients(deps, tenant, id, cancellingMs).catch((error: unknown) => {
     platform.log.error(
       { err: error, campaign_id: id },

@@ -59,7 +59,6 @@ const totalsOf = (rows: readonly CountRow[]): Totals => ({
   package_credits: rows.reduce((sum, row) => sum + row.package_credits, 0),
 })
 
-/** Whether the costs of all accepted and failed messages are counted. */
 export async function areCostsCounted(
   sql: Db,
   { account_id, mode, id }: Tenant & { readonly id: string },
@@ -91,7 +90,6 @@ export async function addDeltas(sql: Db, { account_id, mode }: Tenant, deltas: r
       recipients int, wallet_micros bigint, package_credits bigint)`
 }
 
-/** Into one row per campaign, status and reason; resolves to the number of deltas. */
 export async function foldCounters(sql: Db, deltas_max: number): Promise<number> {
   const [row] = await sql<{ folded: number }[]>`
     with locked as materialized (

@@ -44,7 +44,6 @@ export type DraftFields = Pick<
 export interface Draft {
   readonly fields: DraftFields
   readonly adhoc: AdhocRecipients | null
-  /** As `audienceSize`, up to one more than the limit. */
   readonly size: number | null
 }
 
@@ -55,7 +54,6 @@ export const campaignFailures = (body: CampaignUpdate): Detail[] => [
   ...audienceFailures(body.audience),
 ]
 
-/** The request body that would create this draft. */
 export const bodyOf = (row: CampaignRow, adhoc: AdhocRecipients | null): CampaignCreation => ({
   name: row.name,
   channel: row.channel_id,
@@ -164,7 +162,6 @@ export async function createCampaign(
   })
 }
 
-/** Not stored yet. Throws the Problem that refuses the body. `launches` as for `checkDraft`. */
 export async function newCampaign(
   deps: CampaignDeps,
   sql: Db,
@@ -190,7 +187,6 @@ export async function newCampaign(
   }
 }
 
-/** While other processes change the same draft. */
 const updateAttemptsMax = 5
 
 /** Absent fields keep their value at the time of writing, so that concurrent changes of different fields both apply. */
@@ -219,7 +215,6 @@ export const changesTooFast = (id: string): Problem =>
     `The campaign ${id} is being changed by others faster than it can be checked. Nothing was changed: try again.`,
   )
 
-/** Null if the draft has changed since it was read. */
 async function writeUnchanged(
   { platform }: CampaignDeps,
   tx: Transaction,

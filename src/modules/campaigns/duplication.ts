@@ -16,7 +16,6 @@ import { findAdhocRecipients } from './repository.ts'
 import type { StoreAnswer } from './transitions.ts'
 import type { Db } from '../../platform/database/sql.ts'
 
-/** Validated like any draft: refused if its channel, list or segment no longer exists. */
 export async function duplicateCampaign(
   deps: CampaignDeps,
   sql: Db,

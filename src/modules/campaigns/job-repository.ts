@@ -36,7 +36,6 @@ export async function deleteJob(sql: Db, { account_id, mode, id }: CampaignKey):
     delete from campaign_jobs where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id}`
 }
 
-/** Much cheaper than a claim; mostly there is none. */
 export async function anyDue(sql: Db, kind: JobKind, at: string): Promise<boolean> {
   const rows = await sql`select 1 from campaign_jobs where kind = ${kind} and next_run_at <= ${at} limit 1`
   return rows.length > 0
@@ -98,7 +97,6 @@ export async function postponeJob(
     where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and process_id = ${process_id}`
 }
 
-/** Behind the other due jobs. */
 export async function requeueJob(sql: Db, { account_id, mode, id }: CampaignKey, at: string): Promise<void> {
   await sql`
     update campaign_jobs set next_run_at = ${at}, process_id = null, lease_until = null, failures = 0
@@ -137,7 +135,6 @@ export async function forgetFailures(
       and process_id = ${process_id}`
 }
 
-/** Until the transaction ends; false if another process has claimed it. */
 export async function lockJob(
   sql: Db,
   { account_id, mode, campaign_id }: JobKey,

@@ -19,7 +19,6 @@ import { type ChannelRow, isUp } from '../channels/service.ts'
 import { requireTemplate } from '../messages/service.ts'
 import { type Db, transact } from '../../platform/database/sql.ts'
 
-/** While the draft is changed meanwhile. */
 const launchAttemptsMax = 5
 
 export async function launchCampaign(
@@ -40,7 +39,6 @@ export async function launchCampaign(
       await deps.accounts.requireUnsuspended(tx, caller.account_id)
       const before = await lockCampaignOrThrow(tx, caller, id)
       requireAction(before, 'launch')
-      // launch exactly what was checked
       if (!isDeepStrictEqual(before, found)) return null
       return await storeAndReturn(
         tx,
@@ -91,7 +89,6 @@ const optionsOf = ({ consent_declared, allow_insufficient_funds }: CampaignLaunc
   allow_insufficient_funds: allow_insufficient_funds ?? false,
 })
 
-/** Throws the Problem of the first check that fails. */
 async function checkedEstimate(
   deps: CampaignDeps,
   sql: Db,
@@ -129,14 +126,12 @@ export interface LaunchChecks {
   readonly estimate: () => Promise<Estimate | null>
 }
 
-/** Values that the caller has already. */
 export interface KnownAudience {
   /** Not stored yet. */
   readonly adhoc?: AdhocRecipients | null
   readonly size?: number | null
 }
 
-/** Each check runs when it is called. */
 export async function launchChecks(
   deps: CampaignDeps,
   sql: Db,

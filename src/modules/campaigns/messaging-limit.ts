@@ -11,7 +11,6 @@ import type { ChannelRow } from '../channels/service.ts'
 import { countReached, reachedAmong, reachedRecipients, type ReachWindow } from '../messages/service.ts'
 import { type Db, transact } from '../../platform/database/sql.ts'
 
-/** For channels whose limit is unknown. */
 const limitDefault = 2000
 const dayMs = 24 * 3600_000
 
@@ -63,9 +62,7 @@ export async function requireWithinLimit(
   )
 }
 
-/** Recipients of a day ago no longer count, so the number is refreshed. */
 const countAgainMs = 60_000
-/** Assumed recipients per second of other processes. */
 const othersPerSecond = 200
 /** With fewer left, recipients are checked one by one. */
 const exactBelow = 100
@@ -119,7 +116,6 @@ export class MessagingLimits {
     })
   }
 
-  /** Whether so many new recipients are allowed; counts them if so. */
   async #isFar(channel: ChannelRow, count: number): Promise<boolean> {
     const limit = messagingLimitOf(channel)
     if (limit === null) return true

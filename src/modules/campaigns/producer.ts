@@ -5,7 +5,6 @@ import { type Db, type Fragment, jsonRows } from '../../platform/database/sql.ts
 /** `cmp_…/17`: campaign ID and recipient number. */
 export const submissionKey = (campaign_id: string, n: number): string => `${campaign_id}/${n}`
 
-/** null for keys of other producers. */
 export function recipientOf(key: string | null): { readonly campaign_id: string; readonly n: number } | null {
   const match = key === null ? null : /^(cmp_[^/]+)\/(\d+)$/.exec(key)
   return match === null ? null : { campaign_id: match[1]!, n: Number(match[2]) }

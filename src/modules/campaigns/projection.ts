@@ -44,7 +44,6 @@ async function foldTenant(tx: Db, tenant: Tenant, rows: readonly TransitionRow[]
 
 const idsOf = (rows: readonly TransitionRow[]): string[] => [...new Set(rows.flatMap(({ message_ids }) => message_ids))]
 
-/** One per recipient: the furthest status, with the time of each step. */
 function changesOf(
   rows: readonly TransitionRow[],
   errorOf: (message_id: string) => MessageError | null,
@@ -69,7 +68,6 @@ function changesOf(
   )
 }
 
-/** As `findTotals` counts transitions that are not folded yet: exact in any order. */
 function countsOf(rows: readonly TransitionRow[]): CounterDelta[] {
   const counts = new Map<
     string,
@@ -92,7 +90,6 @@ function countsOf(rows: readonly TransitionRow[]): CounterDelta[] {
 const recipientStatus = (status: TransitionRow['from_status']): RecipientStatus =>
   status === null || status === 'queued' || status === 'sending' ? 'pending' : status
 
-/** Charges of accepted messages, less refunds of failed ones. */
 async function costsOf(
   tx: Db,
   tenant: Tenant,

@@ -29,7 +29,6 @@ export async function requireCampaign(sql: Db, tenant: Tenant, id: string): Prom
   return row
 }
 
-/** As `requireCampaign`, locked until the transaction ends. */
 export async function lockCampaignOrThrow(tx: Transaction, tenant: Tenant, id: string): Promise<CampaignRow> {
   const row = isId('cmp', id) ? await repository.lockCampaign(tx, tenant, id) : null
   if (row === null) throw missing('campaign', id)
@@ -57,14 +56,12 @@ export async function listCampaigns(
   )
 }
 
-/** As in lists and events: without ad-hoc recipients, and with counters once the snapshot is complete. */
 export async function campaignObjects(sql: Db, tenant: Tenant, rows: readonly CampaignRow[]): Promise<Campaign[]> {
   const counted = rows.filter(({ snapshot_at }) => snapshot_at !== null).map(({ id }) => id)
   const totals = await findTotals(sql, tenant, counted)
   return rows.map((row) => campaignObject(row, totals.get(row.id) ?? noTotals))
 }
 
-/** As in responses: with the recipients of an ad-hoc audience. */
 export async function campaignWithRecipients(
   sql: Db,
   row: CampaignRow,
@@ -103,11 +100,9 @@ export async function listRecipients(
   )
 }
 
-/** Later inbound messages are not replies. */
 const answeredWithinMs = 7 * 86_400_000
 const inboundMax = 20_000
 
-/** 404 `resource_missing`; a draft has no replies. */
 export async function campaignResponses(
   { platform, contacts }: CampaignDeps,
   sql: Db,

@@ -16,7 +16,6 @@ export type NewRecipient = Pick<
 
 export interface ContactsChunk {
   readonly rows: number
-  /** Whether recipients have the time zone of their contact. */
   readonly own_timezones: boolean
   /** Contacts unchanged since then still have the address that they had when the snapshot started. */
   readonly changed_since: string
@@ -93,7 +92,6 @@ export interface WantedRecipients {
   readonly limit: number
 }
 
-/** For several campaigns of any tenants, by position in `wanted`. */
 export async function listUnsent(sql: Db, wanted: readonly (CampaignKey & WantedRecipients)[]): Promise<UnsentRow[][]> {
   const found = wanted.map((): UnsentRow[] => [])
   if (wanted.length === 0) return found
@@ -121,7 +119,6 @@ export async function listUnsent(sql: Db, wanted: readonly (CampaignKey & Wanted
   return found
 }
 
-/** For one campaign, restricted to `among`, a select of "to". */
 export async function listUnsentAmong(
   sql: Db,
   { account_id, mode, id, timezones, excluded, limit }: CampaignKey & WantedRecipients,
@@ -173,7 +170,6 @@ export interface Progress {
   readonly in_flight: number
 }
 
-/** For several campaigns of any tenants. */
 export async function progressOf(
   sql: Db,
   wanted: readonly (Tenant & { readonly campaign_id: string; readonly most: number })[],
@@ -218,7 +214,6 @@ export async function countInFlight(
     group by timezone`
 }
 
-/** By message ID ('': the campaign's time zone). */
 export async function findTimezones(
   sql: Db,
   wanted: readonly (Tenant & { readonly campaign_id: string; readonly n: number; readonly message_id: string })[],
@@ -277,7 +272,6 @@ export interface Numbers {
   readonly until: number
 }
 
-/** Null if there are none. */
 export async function unsentNumbers(
   sql: Db,
   { account_id, mode, id }: CampaignKey,
@@ -297,7 +291,6 @@ export async function unsentNumbers(
   return row!.first === null || row!.last === null ? null : { first: row!.first, last: row!.last }
 }
 
-/** Skips rows locked by other transactions. */
 export async function cancelUnsent(
   sql: Db,
   { account_id, mode, id }: CampaignKey,
@@ -340,7 +333,6 @@ export async function lockInFlight(
     order by n limit ${limit} for update skip locked`
 }
 
-/** They keep the message IDs. */
 export async function cancelWithdrawn(
   tx: Transaction,
   { account_id, mode, id }: CampaignKey,
@@ -355,7 +347,6 @@ export async function cancelWithdrawn(
       and n = any (${[...numbers]}::int[])`
 }
 
-/** Unsent, or with a message that is not known to be sent. */
 export async function isAnybodyPending(sql: Db, { account_id, mode, id }: CampaignKey): Promise<boolean> {
   // ordered by the index, since the planner might otherwise scan the table
   const pending = sql`
@@ -469,7 +460,6 @@ export interface RecipientChange {
   readonly error: MessageError | null
 }
 
-/** Statements of thousands of rows take too long to build. */
 const advancedAtOnce = 500
 
 /** `changes` in key order, which is the order of locks. A late report of an earlier status only adds its time. */

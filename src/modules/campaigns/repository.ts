@@ -47,7 +47,6 @@ export async function updateDraft(sql: Db, row: CampaignRow, adhoc: AdhocRecipie
     where account_id = ${row.account_id} and mode = ${row.mode} and id = ${row.id}`
 }
 
-/** Status, timestamps, estimate and snapshot progress. */
 export async function updateState(sql: Db, row: CampaignRow): Promise<void> {
   await sql`
     update campaigns
@@ -91,7 +90,6 @@ export async function findCampaign(sql: Db, { account_id, mode }: Tenant, id: st
   return row ?? null
 }
 
-/** Of any tenants; missing ones are left out. */
 export async function findCampaigns(
   sql: Db,
   wanted: readonly (Tenant & { readonly campaign_id: string })[],
@@ -126,7 +124,6 @@ export async function lockCampaign(
   return row ?? null
 }
 
-/** In order; null for other audiences. */
 export async function findAdhocRecipients(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -185,7 +182,6 @@ export async function lockActive(
     order by id for update`
 }
 
-/** Waits until no other process sends on this channel with its limit nearly used up. */
 export async function lockMessagingLimit(tx: Transaction, channel_id: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`messaging limit ${channel_id}`}, 0))`
 }

@@ -38,7 +38,6 @@ export type CampaignService = ReturnType<typeof campaignService>
 
 /** Operations throw the Problem that refuses the request. `storeAnswer` runs in the transaction of the change. */
 export function campaignService(deps: CampaignDeps) {
-  /** Changes of one draft run one after the other. */
   const changes = new InOrder()
   return {
     workers: [snapshotWorker(deps), sendingWorker(deps)],
@@ -60,7 +59,6 @@ export function campaignService(deps: CampaignDeps) {
     /** Once per Idempotency-Key. */
     test: (sql: Db, caller: Caller, id: string, to: string, request: RequestKey | undefined): Promise<Sent> =>
       sendTest(deps, sql, caller, id, to, request),
-    /** `gone` aborts when the client has disconnected. */
     rehearse: (caller: Caller, id: string, gone: AbortSignal): Promise<CampaignRehearsal> =>
       rehearse(deps, caller, id, gone),
     preview: (caller: Caller, body: MessagePreviewRequest, gone: AbortSignal): Promise<MessagePreview> =>
@@ -79,7 +77,6 @@ export function campaignService(deps: CampaignDeps) {
     recipients: listRecipients,
     recipientsCsv: (tenant: Tenant, id: string, filters: RecipientFilters, gone: AbortSignal): Promise<Readable> =>
       recipientsCsv(deps, tenant, id, filters, gone),
-    /** For the operator's commands; null if there is no such campaign. */
     tenantOf: (sql: Db, id: string): Promise<Tenant | null> => findTenant(sql, id),
     get: (sql: Db, tenant: Tenant, id: string): Promise<Campaign> => getCampaign(sql, tenant, id),
     list: (sql: Db, tenant: Tenant, status: CampaignStatus | undefined, page: Page): Promise<Campaign[]> =>

@@ -43,7 +43,6 @@ async function testMessage(deps: CampaignDeps, sql: Db, caller: Caller, id: stri
   return { channel: row.channel_id, to, ...renderedFor(row, values) }
 }
 
-/** `text.body` of the message is `message.text.body` of the campaign. */
 function ofCampaign(problem: Problem): Problem {
   const { code, message, param, details, headers } = problem
   if (details === undefined) return problem

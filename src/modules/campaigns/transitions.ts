@@ -14,7 +14,6 @@ import { type Db, transact, type Transaction } from '../../platform/database/sql
 import { recordEvents } from '../../platform/events/outbox.ts'
 import type { Platform } from '../../platform/platform.ts'
 
-/** Does nothing without an Idempotency-Key. */
 export type StoreAnswer = (tx: Db, shown: Campaign) => Promise<void>
 
 export async function storeAndReturn(tx: Db, storeAnswer: StoreAnswer, shown: Campaign): Promise<Campaign> {
@@ -31,7 +30,6 @@ const eventOf: Readonly<Partial<Record<CampaignStatus, EventType>>> = {
   failed: 'campaign.failed',
 }
 
-/** `before` is the locked row. */
 export async function transition(
   tx: Transaction,
   { clock, ids }: Moves,
@@ -65,7 +63,6 @@ const immediately = '2000-01-01T00:00:00.000Z'
 /** Nothing is sent before `send_at`. */
 async function updateJob(tx: Db, row: CampaignRow, at: string): Promise<void> {
   if (row.status === 'draft') return
-  // the sending worker cancels the remaining recipients
   if (row.status === 'cancelled' || row.status === 'failed') return await putJob(tx, row, 'send', immediately)
   if (row.status === 'paused' || row.status === 'completed') return await deleteJob(tx, row)
   const next_run_at = row.send_at !== null && row.send_at > at ? row.send_at : immediately
@@ -91,7 +88,6 @@ export async function pauseFor(platform: Platform, tenant: Tenant, id: string, r
   })
 }
 
-/** As `pauseFor`. The sending worker cancels the unsent recipients. */
 export async function failFor(platform: Platform, tenant: Tenant, id: string, reason: FailureReason): Promise<boolean> {
   const failed = await transitionFrom(platform, tenant, id, 'failed', async (tx, row) => {
     await transition(tx, platform, row, toFailed(reason))
@@ -148,7 +144,6 @@ export async function claimDue(
   })
 }
 
-/** Too many failures in a row fail the campaign. */
 export async function recordFailure(platform: Platform, job: Job, error: unknown, message: string): Promise<void> {
   const { pool, clock, process_id, storage, log } = platform
   storage.failed(error)

@@ -20,7 +20,6 @@ export interface AudienceQuery {
   readonly until: string | null
 }
 
-/** The last ID of a batch of at most `contacts` candidates; null when none is left. */
 export async function chunkEnd(
   sql: Db,
   { account_id, mode }: Tenant,

@@ -4,7 +4,6 @@ import { type ContactRow, type ConsentChangeRow, isEmpty, searchColumns, type Se
 import type { Db } from '../../platform/database/sql.ts'
 import type { AddressRow } from './addresses.ts'
 
-/** Lines are faster from this number of rows on. */
 export const bulkRows = 8
 
 type Values<T, Name extends string> = Readonly<Record<Name, (row: T) => string | null>>
@@ -64,7 +63,6 @@ const contactValues = {
   updated_at: ({ row, at }) => (row.updated_at === at ? null : row.updated_at),
 } satisfies Values<Line, string>
 
-/** Returns false and does nothing when a value contains a line break. */
 export async function insertContactLines(
   sql: Db,
   { account_id, mode }: Tenant,

@@ -25,7 +25,6 @@ export const contextOf = (platform: Platform, caller: Caller): SaveContext => ({
   request_id: caller.request_id,
 })
 
-/** Throws one Problem with every failure. */
 async function checkedContact(platform: Platform, sql: Db, tenant: Tenant, body: ContactBody): Promise<ContactChange> {
   const { change, failures } = readContact(body, { at: isoTime(platform.clock.now()) })
   if (failures.length > 0) throwFailures(await withPhoneHint(sql, tenant, failures, 'phone', body.phone))
@@ -107,7 +106,6 @@ export async function removeContact(platform: Platform, sql: Db, tenant: Tenant,
   })
 }
 
-/** `id` identifies the contact in a request about several. */
 export function refusal(result: SaveResult & { outcome: 'refused' }, id: string): Problem {
   const { reason, param } = result
   switch (reason) {

@@ -36,7 +36,6 @@ export interface ReadOptions {
   readonly add_tags?: boolean
 }
 
-/** Use the change only without failures. */
 export function readContact(body: ContactBody, options: ReadOptions): { change: ContactChange; failures: Detail[] } {
   const reader = new Failures()
   const change: { -readonly [K in keyof ContactChange]: ContactChange[K] } = {}
@@ -109,7 +108,6 @@ const length = (text: string): number => (text.length <= 40 ? text.length : [...
 const identifierOnWhatsapp = /^[A-Z]{2}\.[A-Za-z0-9.]{1,128}$/
 const attributeKey = /^[a-z][a-z0-9_]{0,63}$/
 const clockSlackMs = 5 * 60_000
-/** Intl takes microseconds for each. */
 const knownTimezones = new Map<string, boolean>()
 const knownLocales = new Map<string, boolean>()
 const knownMax = 1000
@@ -149,7 +147,6 @@ class Failures {
     return email
   }
 
-  /** Trimmed; empty text becomes null. */
   text(param: string, text: string | null | undefined, max: number): string | null {
     const trimmed = (text ?? '').trim()
     if (length(trimmed) > max) this.add(param, 'too_long', `\`${param}\` must have at most ${max} characters.`)

@@ -13,12 +13,9 @@ import * as repository from './repository.ts'
 export interface LockedContact {
   readonly before: ContactRow | null
   row: ContactRow
-  /** A field other than `last_seen_at` and `last_message_at` has changed. */
   changed: boolean
   transitions: CausedTransition[]
-  /** Consents stated again without a change. */
   restated: CausedTransition[]
-  /** Channel types whose opt-out came from a gained address. */
   inherited_opt_outs: string[]
   seen_at: string | null
 }
@@ -35,7 +32,6 @@ export const lockedContact = (before: ContactRow | null, row: ContactRow): Locke
 
 export interface ContactLocks {
   readonly contacts: Map<string, LockedContact>
-  /** The owner of every address involved, by `kind|address`. */
   readonly owners: Map<string, string>
   capacity: number
 }
@@ -51,7 +47,6 @@ export class WriteConflict extends Error {}
 /** With `expect_new`, an address turned out to have a contact. Nothing was written. */
 export class UnexpectedContact extends WriteConflict {}
 
-/** Retries `work` after a conflict or deadlock. */
 export async function withConflictRetries<T>(sql: Db, work: (tx: Transaction) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -63,7 +58,6 @@ export async function withConflictRetries<T>(sql: Db, work: (tx: Transaction) =>
   }
 }
 
-/** The address by which an item finds its contact; undefined for creates and updates by ID. */
 export function matchKey(item: SaveItem): AddressKey | undefined {
   if (item.kind === 'link') return item.key
   if (item.kind !== 'upsert') return undefined
@@ -78,7 +72,6 @@ export function changedKeys(change: ContactChange | undefined): AddressKey[] {
   return keys
 }
 
-/** Reads the owners of the addresses, then locks the contacts. */
 export async function acquireContactLocks(
   platform: Platform,
   tx: Transaction,

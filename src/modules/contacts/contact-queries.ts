@@ -21,7 +21,6 @@ import type { ContactFilters } from './repository.ts'
 /** Up to this many matches are collected and sorted; above it, scanning from the newest contact is faster. */
 const fewMax = 20_000
 
-/** 404 `resource_missing` for an unknown ID. */
 export async function getContact(platform: Platform, sql: Db, tenant: Tenant, id: string): Promise<Contact> {
   const row = isId('ct', id) ? await repository.findContact(sql, tenant, id) : null
   if (row === null) throw missing('contact', id)
@@ -70,7 +69,6 @@ export async function readerOf(
     )
 }
 
-/** Estimates the matches of labels or a prefix. */
 async function expectedSize(
   sql: Db,
   tenant: Tenant,
@@ -120,7 +118,6 @@ export async function contactObjects(
   })
 }
 
-/** Only WhatsApp has windows; its addresses are phones and business-scoped IDs. */
 const windowAddresses = (row: ContactRow): string[] =>
   [row.phone_key, row.identifiers['whatsapp']].filter((address) => address !== null && address !== undefined)
 

@@ -47,7 +47,6 @@ async function saveStrangers(
   try {
     return await saveContacts(platform, tx, tenant, items, { ...context, expect_new: true })
   } catch (error) {
-    // report refusals in the ordinary way
     if (error instanceof UnexpectedContact) return await saveContacts(platform, tx, tenant, items, context)
     throw error
   }

@@ -76,7 +76,6 @@ export async function saveContacts(
   })
 }
 
-/** As `saveContacts`, without writing; updates `known`. */
 export const previewSave = (
   platform: Platform,
   tenant: Tenant,
@@ -161,7 +160,6 @@ export function allowedChange(item: SaveItem, existing: ContactRow | undefined, 
   return existing !== undefined && context.drop_excess === true ? withinLimits(existing, change) : change
 }
 
-/** Drops new tags and attributes beyond the contact's limits. */
 function withinLimits({ tags, attributes }: ContactRow, change: ContactChange): ContactChange {
   const known = new Set(tags.map(foldText))
   let tagsLeft = contactLimits.tags_max - tags.length
@@ -177,7 +175,6 @@ function withinLimits({ tags, attributes }: ContactRow, change: ContactChange): 
   }
 }
 
-/** Drops consents that would lift an opt-out. */
 export function withoutLiftedOptOuts(consent: ConsentStatuses, change: ContactChange): ContactChange {
   if (change.consent === undefined) return change
   const remaining = Object.entries(change.consent).flatMap(([type, write]) => {
@@ -187,7 +184,6 @@ export function withoutLiftedOptOuts(consent: ConsentStatuses, change: ContactCh
   return { ...change, consent: Object.fromEntries(remaining) }
 }
 
-/** undefined when nothing is left. */
 function withoutLift(
   consent: ConsentStatuses,
   type: string,
@@ -241,7 +237,6 @@ function refusalOf(
 interface AddressChanges {
   readonly lost: readonly (AddressKey & { readonly contact_id: string })[]
   readonly gained: readonly AddressRow[]
-  /** Addresses of contacts whose `blocked` changed. */
   readonly blocked: readonly AddressRow[]
   readonly gainedBy: ReadonlyMap<string, readonly AddressKey[]>
 }

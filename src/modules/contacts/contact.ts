@@ -54,7 +54,6 @@ export interface ChangeContext {
 
 /** Case-insensitive. */
 export const foldText = (text: string): string => (plain.test(text) ? text : text.normalize('NFC')).toLowerCase()
-/** Text with only one Unicode form. */
 const plain = /^[ -~]*$/
 
 export const marketingType = (channelType: string): string => `${channelType}.marketing`
@@ -94,7 +93,6 @@ interface ConsentChanges {
   readonly restated: ConsentTransition[]
 }
 
-/** Returns the same row when nothing changed. */
 export function applyChange(
   row: ContactRow,
   change: ContactChange,
@@ -184,7 +182,6 @@ function changedConsent(
   return { consent: inOrder(next), transitions, restated }
 }
 
-/** The short form with the current status changes nothing. */
 function consentAfter(
   type: string,
   before: ConsentState | undefined,
@@ -283,7 +280,6 @@ function sameContact(a: ContactRow, b: ContactRow): boolean {
   )
 }
 
-/** jsonb does not preserve the order of keys. */
 function same(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (
@@ -301,7 +297,6 @@ function same(a: unknown, b: unknown): boolean {
   )
 }
 
-/** A row of `contacts` without the search columns. */
 export interface ContactRow {
   account_id: string
   mode: 'live' | 'test'

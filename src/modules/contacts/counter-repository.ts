@@ -8,7 +8,6 @@ export interface Delta {
   /** `consent`: `<channel type>:<status>`. */
   readonly kind: 'contact' | 'tag' | 'attribute' | 'list' | 'consent'
   readonly key: string
-  /** For an attribute: the type of the value. */
   readonly name: string
   readonly delta: number
 }
@@ -47,7 +46,6 @@ export async function lockCap(sql: Db, { account_id, mode }: Tenant): Promise<vo
   await sql`select pg_advisory_xact_lock(hashtextextended(${`contact cap ${account_id} ${mode}`}, 0))`
 }
 
-/** Returns how many delta rows were folded. */
 export async function foldCounters(sql: Db, keys: number): Promise<number> {
   const [row] = await sql<{ folded: number }[]>`
     with busy as materialized (

@@ -6,7 +6,6 @@ const formula = /^[=+\-@\t\r]/
 const guarded = /^'+[=+\-@\t\r]/
 const e164 = /^\+[1-9]\d{6,14}$/
 
-/** E.164 numbers are not guarded. */
 export const guard = (text: string): string =>
   (formula.test(text) && !e164.test(text)) || guarded.test(text) ? `'${text}` : text
 
@@ -33,11 +32,9 @@ export interface CsvColumn<R> {
 
 export interface CsvPage<R> {
   readonly rows: readonly R[]
-  /** null on the last page. */
   readonly next: (() => Promise<CsvPage<R>>) | null
 }
 
-/** Memory stays at one page, however slowly the client reads. */
 export const csvStream = <R>(columns: readonly CsvColumn<R>[], first: CsvPage<R>): Readable =>
   Readable.from(lines(columns, first), { objectMode: false })
 

@@ -96,7 +96,6 @@ interface AddressBreach {
   readonly in_contact: boolean
 }
 
-/** In only one of contact and `contact_addresses`, or different in `blocked`. */
 async function addressBreaches(sql: Db): Promise<AddressBreach[]> {
   return await sql<AddressBreach[]>`
     with wanted as (
@@ -200,7 +199,6 @@ async function suppressingTenants(sql: Db): Promise<string[]> {
   return rows.map((row) => row.tenant)
 }
 
-/** A hash identifies account, mode, channel type and address. */
 async function suppressedAmong(
   sql: Db,
   { account_id, mode }: Tenant,

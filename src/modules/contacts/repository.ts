@@ -43,7 +43,6 @@ const stored = [
   'updated_at',
 ] as const
 
-/** Nulls are left out, because most contacts have few columns. */
 function withSearch(rows: readonly ContactRow[]): string {
   return jsonRows(
     rows.map((row) => {
@@ -97,7 +96,6 @@ export async function findContact(sql: Db, { account_id, mode }: Tenant, id: str
   return row ?? null
 }
 
-/** In any order; missing ones are left out. */
 export async function findContacts(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -271,7 +269,6 @@ export interface ContactFilters {
   readonly phone_prefix?: string
   readonly created_after?: string
   readonly created_before?: string
-  /** Bounds of the ID derived from the creation times. */
   readonly id_from?: string
   readonly id_below?: string
   readonly updated_after?: string
@@ -386,7 +383,6 @@ export async function listContacts(sql: Db, tenant: Tenant, search: Search, page
     select ${columns(sql)} from contacts c where ${all} ${after} order by c.id desc limit ${page.limit + 1}`
 }
 
-/** A contact, list or segment that the tenant has or had. */
 export async function idExisted(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   const [row] = await sql<{ known: boolean }[]>`
     select exists (select 1 from contacts where account_id = ${account_id} and mode = ${mode} and id = ${id})
@@ -471,7 +467,6 @@ export interface AttributeRow {
   readonly contacts_count: number
 }
 
-/** The type is that of most values; without values, the first type. */
 export async function listAttributes(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -495,7 +490,6 @@ export async function listAttributes(
     order by a.key limit ${limit}`
 }
 
-/** Those that were ever used. */
 export async function definedAttributes(
   sql: Db,
   { account_id, mode }: Tenant,

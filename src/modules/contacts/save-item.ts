@@ -15,7 +15,6 @@ export interface SaveItem {
   readonly creation?: ContactChange
   /** ISO 8601: when the contact wrote to us. */
   readonly seen_at?: string
-  /** The inbound message that caused the consent changes. */
   readonly message_id?: string
 }
 
@@ -40,7 +39,6 @@ export type SaveResult =
       /** Overridden by an existing opt-out; `<type>.marketing` for marketing alone. */
       readonly refused_opt_ins: readonly string[]
     }
-  /** Nothing was changed. `param` is the field at fault. */
   | {
       readonly outcome: 'refused'
       readonly reason: RefusalReason
@@ -52,7 +50,6 @@ export interface SaveContext {
   readonly at: string
   readonly source: ConsentSource
   readonly request_id?: string
-  /** Bulk sources never lift an opt-out. */
   readonly keep_opt_outs?: boolean
   /** Drops tags and attributes beyond the limits instead of refusing the item. */
   readonly drop_excess?: boolean

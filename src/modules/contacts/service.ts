@@ -58,7 +58,6 @@ const queries = (platform: Platform) => ({
   get: (sql: Db, tenant: Tenant, id: string): Promise<Contact> => getContact(platform, sql, tenant, id),
   list: (sql: Db, tenant: Tenant, query: ContactQuery, page: Page): Promise<Contact[]> =>
     listContacts(platform, sql, tenant, query, page),
-  /** Pages newest first, each with one row more than the limit. */
   reader: (sql: Db, tenant: Tenant, query: ContactQuery): Promise<ContactReader> =>
     readerOf(platform, sql, tenant, query),
   contactObjects: (sql: Db, tenant: Tenant, rows: readonly ContactRow[]): Promise<Contact[]> =>
@@ -79,13 +78,11 @@ const queries = (platform: Platform) => ({
 const audiences = {
   audienceRows,
   chunkEnd,
-  /** With any, or all, of these tags. */
   tagAudience: (tags: readonly string[], match: 'any' | 'all'): AudienceSource => ({
     kind: 'labels',
     labels: tags.map(tagLabel),
     match,
   }),
-  /** Those that were ever used. */
   definedAttributes: repository.definedAttributes,
   /** Counted up to `most`. */
   countTagged: (
@@ -114,7 +111,6 @@ export function contactService(platform: Platform) {
     periodicJobs: [folding, ...lists.periodicJobs],
     /** In the transaction that stores inbound messages. One result per message, in order. Publishes `opted_out`. */
     receiveInbound,
-    /** In the caller's transaction. Creates no contact. */
     receiveProviderConsent: (tx: Db, reports: readonly ProviderConsent[]): Promise<void> =>
       receiveProviderConsent(platform, tx, reports),
     messagesAccepted: active.messagesAccepted,
@@ -146,7 +142,6 @@ export function contactService(platform: Platform) {
       context: SaveContext,
       owners: ReadonlyMap<string, ContactRow>,
     ): Promise<SaveResult[]> => syncContacts(platform, tx, tenant, items, context, owners),
-    /** Null if the upsert would be refused. Writes nothing. */
     previewUpsert: (sql: Db, tenant: Tenant, change: ContactChange, context: SaveContext): Promise<ContactRow | null> =>
       previewUpsert(platform, sql, tenant, change, context),
 

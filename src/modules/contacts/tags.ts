@@ -39,7 +39,6 @@ export async function tagContacts(platform: Platform, sql: Db, caller: Caller, b
   })
 }
 
-/** With the ID or phone by which the caller named each. */
 async function tagged(
   tx: Transaction,
   tenant: Tenant,
@@ -80,7 +79,6 @@ function taggingChange(body: TaggingBody): ContactChange {
   return change
 }
 
-/** By name, one more than `limit`. */
 export async function listTags(sql: Db, tenant: Tenant, after: string | undefined, limit: number) {
   const key = after === undefined ? undefined : foldText(after)
   await requireCursor(key, 'No tag has the name', (name) => repository.tagExists(sql, tenant, name))

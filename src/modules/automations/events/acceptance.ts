@@ -16,7 +16,6 @@ import { findKnown, findReceipts, insertReceipts, lockCustomers, type EventKey }
 
 export type Outcomes = Map<PendingEvent, AcceptedEvent | Problem>
 
-/** One event was refused: the others of the batch are accepted without it. */
 export class BeforeCommitError extends Error {
   readonly pending: PendingEvent
   readonly problem: Problem
@@ -119,7 +118,6 @@ async function write(
   }
 }
 
-/** Such events must be serialised. */
 const affectsOtherRuns = ({ cancels, restarted, may_be_cancelled }: MatchResult): boolean =>
   cancels.length > 0 || restarted.length > 0 || may_be_cancelled
 
@@ -145,13 +143,11 @@ const keyOf = ({ event: { source, event_id, dedup_key } }: PendingEvent): EventK
   dedup_key: dedup_key ?? null,
 })
 
-/** The prefixes keep the two kinds apart. */
 const duplicateKeysOf = ({ source_id, event_id, dedup_key }: EventKey): string[] => [
   `${source_id}|id|${event_id}`,
   ...(dedup_key === null ? [] : [`${source_id}|once|${dedup_key}`]),
 ]
 
-/** With the ID of the first receipt. */
 function splitDuplicates(
   batch: readonly PendingEvent[],
   stored: readonly (EventKey & { readonly id: string })[],

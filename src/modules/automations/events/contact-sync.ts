@@ -9,12 +9,10 @@ import type { ContactChange, ContactRow, ContactService, SaveContext, SaveItem }
 import type { ReportingSource } from '../sources/repository.ts'
 import type { PendingEvent } from './event.ts'
 
-/** It has a marketing consent of its own. */
 const marketingOn = 'whatsapp'
 
 type Contacts = Pick<ContactService, 'sanitize' | 'save' | 'sync' | 'findByPhones'>
 
-/** By tenant and phone key. */
 export type Owners = Map<string, Map<string, ContactRow>>
 
 const tenantText = ({ account_id, mode }: Tenant): string => `${account_id} ${mode}`
@@ -57,7 +55,6 @@ export async function contactsOf(
   return found
 }
 
-/** As `contactsOf` for one event; nothing is stored. */
 export async function expectedContact(
   contacts: Pick<ContactService, 'sanitize' | 'previewUpsert' | 'findByPhones'>,
   sql: Db,
@@ -80,7 +77,6 @@ const contextOf = (at: string): SaveContext => ({ at, source: 'integration', kee
 export const phoneOf = ({ phone }: { readonly phone?: string | null }): string | null =>
   phone ? normalisePhone(phone) : null
 
-/** An event whose contact is refused, at the contact cap for example, has none. */
 async function save(
   contacts: Contacts,
   tx: Transaction,

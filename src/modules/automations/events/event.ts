@@ -5,7 +5,6 @@ import type { Transaction } from '../../../platform/database/sql.ts'
 import type { EventContent } from '../../../sources/event.ts'
 
 export interface IncomingEvent extends EventContent {
-  /** Its row is read when the event is accepted. */
   readonly source: Tenant & { readonly id: string }
   readonly origin: ReportOrigin
   /**
@@ -21,7 +20,6 @@ export interface IncomingEvent extends EventContent {
 
 export interface AcceptedEvent {
   readonly receipt: AutomationEvent
-  /** This is the receipt of an earlier report. */
   readonly duplicate: boolean
 }
 
@@ -30,7 +28,6 @@ export type BeforeCommit = (tx: Transaction, accepted: AcceptedEvent) => Promise
 
 export interface PendingEvent {
   readonly event: IncomingEvent
-  /** The ID of its receipt. */
   readonly id: string
   /** Time of arrival, ISO 8601. */
   readonly at: string

@@ -22,7 +22,6 @@ export interface IngestDeps {
   readonly events: EventQueue
 }
 
-/** `ping`: the platform only tested the address. */
 export type Received = AutomationEvent | { readonly ping: true }
 
 export interface Ingest {
@@ -129,7 +128,6 @@ const dedupKey = (type: string, order_id: string): string => `${type} ${order_id
 const dedupKeysOf = (order_id: string): string[] =>
   automationEventTypes.filter((type) => type.startsWith('order.')).map((type) => dedupKey(type, order_id))
 
-/** No platform has longer IDs. */
 const orderIdLengthMax = 100
 
 function incomingEvent({ account_id, mode, id }: WebhookSender, event: SourceEvent, now: number): IncomingEvent {

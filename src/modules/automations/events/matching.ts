@@ -30,7 +30,6 @@ export interface MatchResult {
   readonly restarted: readonly string[]
   /** Automations whose `cancel_on` names the type: waiting runs for the same customer are cancelled. */
   readonly cancels: readonly string[]
-  /** A later event may cancel the runs of this one. */
   readonly may_be_cancelled: boolean
 }
 
@@ -77,7 +76,6 @@ export async function matchEvents(
   return results
 }
 
-/** Nothing is stored. `contact`: that of the customer. */
 export async function matchOne(
   platform: Platform,
   sql: Db,
@@ -100,7 +98,6 @@ export async function matchOne(
   }
 }
 
-/** By source and event type. */
 function cancellingAutomations(active: readonly ActiveAutomation[]): Map<string, string[]> {
   const cancelling = new Map<string, string[]>()
   for (const { id, source_id, cancel_on } of active)
@@ -125,7 +122,6 @@ async function matchesOf(
 ): Promise<Match[] | null> {
   const matches: Match[] = []
   for (const automation of automations) {
-    // a hundred automations may take many milliseconds
     await turns.next()
     try {
       matches.push({

@@ -18,9 +18,7 @@ export interface EventQueue {
    * full.
    */
   accept(event: IncomingEvent, before_commit?: BeforeCommit): Promise<AcceptedEvent>
-  /** The number of events in the queue. */
   load(): number
-  /** Resolves when nothing is in progress. */
   stop(): Promise<void>
 }
 
@@ -29,7 +27,6 @@ const eventsMax = 10_000
 const charactersMax = 64_000_000
 /** One source may use this fraction of the capacity. */
 const sourceShare = 4
-/** Every other event waits for a batch. */
 const batchMax = 200
 const batchCharactersMax = 2_000_000
 /**
@@ -44,7 +41,6 @@ const retriesMax = 8
 const retryAfterMs = 250
 
 interface Waiting extends PendingEvent {
-  /** Size of the stored event. */
   readonly characters: number
   readonly resolve: (accepted: AcceptedEvent) => void
   readonly reject: (error: unknown) => void
@@ -236,7 +232,6 @@ async function mayRetry({ platform }: AcceptDeps, error: unknown): Promise<boole
 
 const isDataError = (error: unknown): boolean => /^2[23]/.test(sqlState(error) ?? '')
 
-/** A single event of the batch may be the cause. */
 const mayBeOneEvent = (error: unknown): boolean => lostRace(error) || isDataError(error)
 
 /** An event that cannot be matched gets the status `failed`: its sender would only repeat it. */

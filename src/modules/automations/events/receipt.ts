@@ -33,7 +33,6 @@ export type NewReceipt = ReceiptRow & {
   readonly data_json: string
 }
 
-/** `duplicate`: the event was reported again. */
 export const receiptObject = (row: ReceiptRow, runs: readonly RunOfEvent[], duplicate = false): AutomationEvent => ({
   id: row.id,
   object: 'automation_event',

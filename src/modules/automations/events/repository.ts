@@ -5,7 +5,6 @@ import type { NewReceipt, ReceiptRow } from './receipt.ts'
 import { type Db, textColumn } from '../../../platform/database/sql.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 
-/** Identifies an event within its source. */
 export interface EventKey {
   readonly source_id: string
   readonly event_id: string
@@ -76,7 +75,6 @@ export async function insertReceipts(sql: Db, rows: readonly NewReceipt[]): Prom
   return result.count
 }
 
-/** Events that freed their status come last. */
 export async function findFirstOfStatuses(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -148,7 +146,6 @@ export async function findReceiptsOfPerson(
   }
 }
 
-/** The rows remain for detecting duplicates. */
 export async function emptyReceipts(sql: Db, { account_id, mode }: Tenant, ids: readonly string[]): Promise<void> {
   await sql`
     update automation_events set customer = '{}', data = '{}', contact_id = null
@@ -204,7 +201,6 @@ export interface ReceiptFilters {
 /** An ID is created within this time of the receipt's `created_at`. */
 const idSlackMs = 1000
 
-/** Except for the first receipt of a page. */
 const pageCharactersMax = 4_000_000
 
 /** Newest first. Ends before its limit if the data is large. Creation times bound the ID too, for the index. */
@@ -239,7 +235,6 @@ export async function listReceipts(
   return { rows, has_more: (found[0]?.found ?? 0) > rows.length }
 }
 
-/** They are no longer visible. */
 export async function deleteOrphanedReceipts(sql: Db, rows_max: number): Promise<number> {
   const result = await sql`
     delete from automation_events where id = any(array(

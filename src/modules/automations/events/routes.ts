@@ -26,7 +26,6 @@ const createAutomationEventRoute = (events: EventQueue): Route =>
     method: 'POST',
     path: '/v1/automation_events',
     scope: 'automation_events:write',
-    // stored by the transaction that accepts the batch
     idempotent: 'lease',
     tag,
     summary: 'Report what happened in a shop or site',

@@ -12,7 +12,6 @@ export interface Recipient {
   readonly to: string | null
   /** Opted out of the channel type, suppressed or blocked. */
   readonly blocked: boolean
-  /** Opted out of marketing on the channel type. */
   readonly stopped_marketing: boolean
 }
 

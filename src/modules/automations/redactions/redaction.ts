@@ -22,10 +22,8 @@ export interface RedactionDeps {
 }
 
 const contactsMax = 100
-/** Some tenths of a second for webhooks of several KB. */
 const receiptsAtOnce = 1000
 const accountsAtOnce = 10
-/** Even millions of receipts are redacted by then. */
 const overdueAfterMs = 3600_000
 
 /** A failing redaction does not delay others of its account, and is retried in the next run. */

@@ -23,7 +23,6 @@ export async function insertRedaction(sql: Db, row: NewRedaction): Promise<void>
     on conflict do nothing`
 }
 
-/** One per account that is not in `but`. */
 export async function listRedactions(sql: Db, but: readonly string[], rows_max: number): Promise<RedactionRow[]> {
   return await sql<RedactionRow[]>`
     select * from (

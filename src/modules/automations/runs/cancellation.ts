@@ -9,14 +9,12 @@ import type { Db, Transaction } from '../../../platform/database/sql.ts'
 import type { PeriodicJob, Platform } from '../../../platform/platform.ts'
 
 export interface Cancellation {
-  /** Leaves few runs for the change. */
   before(sql: Db): Promise<void>
   /** In the transaction of the change, which prevents new runs. */
   within(tx: Transaction): Promise<void>
 }
 
 const runsAtOnce = 1000
-/** If new runs arrive faster than this, the change cancels the rest. */
 const roundsMax = 5
 
 export const cancelWaitingOf = (tenant: Tenant, of: WaitingOf, reason: CancelReason): Cancellation => ({

@@ -25,7 +25,6 @@ export interface RunContext {
   readonly automation: RunAutomation | undefined
   readonly event: RunEvent | undefined
   readonly contact: ContactRow | undefined
-  /** The recipient opted out, of marketing if the automation is marketing. */
   readonly stopped: boolean
 }
 
@@ -82,7 +81,6 @@ async function contactsOf(
   return known
 }
 
-/** Other opt-outs are checked at acceptance. */
 async function optedOutOfMarketing(
   { platform: { pool, secrets, clock } }: AutomationDeps,
   runs: readonly DueRun[],

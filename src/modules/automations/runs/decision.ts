@@ -16,7 +16,6 @@ export type Decision =
   /** `code`: the reason once all retries have failed. */
   | { readonly kind: 'later'; readonly run: DueRun; readonly code: string }
 
-/** Refusals that may be temporary. */
 const temporaryErrors: readonly string[] = ['channel_not_connected', 'upstream_unavailable', 'internal_error']
 
 export async function decide(deps: AutomationDeps, read: RunContext, priority: Priority): Promise<Decision> {

@@ -102,7 +102,6 @@ export interface Wanted {
   readonly most: number
 }
 
-/** At most so many per source. Skips rows locked by other processes. */
 export async function claimDue(sql: Db, wanted: readonly Wanted[], at: string, until: string): Promise<DueRun[]> {
   return await sql<DueRun[]>`
     with picked as materialized (
@@ -147,7 +146,6 @@ export async function listDue(
 const dueColumns = (sql: Db) =>
   sql`r.account_id, r.mode, r.id, r.source_id, r.automation_id, r.automation_event_id, r.contact_id, r."to", r.event_type, r.channel_type, r.failures, r.scheduled_for, r.created_at, r.next_run_at as claimed_until`
 
-/** Why no run of an automation may be sent. */
 export type StopReason =
   | 'account_suspended'
   | 'source_deleted'
@@ -179,7 +177,6 @@ export async function findAutomationsOfRuns(sql: Db, ids: readonly string[]): Pr
     where a.id = any (${ids as string[]}::text[])`
 }
 
-/** A StopReason of automation `a` and source `s`, or null. */
 const stopReason = (sql: Db) => sql`
   case
     when exists (select from (${suspensions(sql)}) x where x.id = a.account_id and x.suspended_at is not null)
@@ -195,7 +192,6 @@ export interface StoppedAutomation {
   readonly stopped: StopReason
 }
 
-/** A loose index scan over automations with waiting runs. */
 export async function listStoppedAutomations(sql: Db, most: number): Promise<StoppedAutomation[]> {
   return await sql<StoppedAutomation[]>`
     with recursive w(automation_id) as (
@@ -267,7 +263,6 @@ interface Claimed {
   readonly claimed_until: string
 }
 
-/** The final status of a run without a message. */
 export interface Ended extends Claimed {
   readonly status: 'skipped' | 'cancelled' | 'failed'
   readonly reason: string

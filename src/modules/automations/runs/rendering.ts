@@ -13,10 +13,8 @@ export interface RunMessage {
   readonly merge_fallbacks: Readonly<Record<string, string>>
 }
 
-/** The contact as it is now. */
 export interface MergeSource {
   readonly customer: EventCustomer
-  /** Keys that no tag refers to may be missing. */
   readonly data: Readonly<Record<string, unknown>>
   readonly contact: ContactRow | undefined
 }

@@ -95,7 +95,6 @@ async function cancelEarlier(
     ${cancelFound(sql, reason)}`
 }
 
-/** The event `e` is later than that of the run `r`. */
 const isEarlier = (sql: Db) =>
   sql`
     r.automation_event_id <> e.id
@@ -123,7 +122,6 @@ export type CancelReason =
   | 'automation_changed'
   | 'automation_deleted'
 
-/** A source, or one of its automations. */
 export interface WaitingOf {
   readonly source_id: string
   readonly automation_id?: string
@@ -161,7 +159,6 @@ export async function cancelRuns(
     ${cancelFound(sql, reason)}`
 }
 
-/** Skips waiting runs and erases recipients from the others, for a redaction. */
 export async function forgetRunsOfEvents(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -235,7 +232,6 @@ export async function listRunsOfEvents(
 
 const atOnce = 1000
 
-/** Skips waiting runs of recipients who opted out of a channel type. */
 export async function skipUnsubscribedRuns(
   sql: Db,
   events: readonly DomainEventPayloads['opted_out'][],

@@ -18,7 +18,6 @@ export interface RunRow extends Tenant {
 
 export interface NewRun extends Omit<RunRow, 'status' | 'message_id'> {
   readonly status: 'scheduled' | 'skipped'
-  /** They identify the customer within the source. */
   readonly customer_keys: readonly string[]
   /** null if event and contact have no address. */
   readonly channel_type: string

@@ -63,7 +63,6 @@ export async function sendRuns(deps: AutomationDeps, runs: readonly RunContext[]
   }
 }
 
-/** The database failed, which is no failure of these runs. */
 const isDatabaseError = (error: unknown): boolean =>
   connectionLost(error) || neverSent(error) || sqlState(error) !== undefined
 
@@ -71,7 +70,6 @@ const isDatabaseError = (error: unknown): boolean =>
 export const isNotRunError = (error: unknown): boolean =>
   isDatabaseError(error) && sqlState(error)?.startsWith('22') !== true
 
-/** They are retried until their retries are used up. */
 export const postponeFailed = (deps: AutomationDeps, runs: readonly DueRun[]): Promise<void> =>
   finish(
     deps,
@@ -90,7 +88,6 @@ async function decideAll(deps: AutomationDeps, runs: readonly RunContext[], prio
   return decisions
 }
 
-/** An unexpected error affects this run only. */
 async function decideOne(deps: AutomationDeps, read: RunContext, priority: Priority): Promise<Decision> {
   try {
     return await decide(deps, read, priority)
@@ -156,7 +153,6 @@ const retryOf = ({ id, claimed_until, failures }: DueRun, now: number): Postpone
   next_run_at: isoTime(now + retryMs),
 })
 
-/** Those without retries left have failed. */
 async function finish(
   { platform: { pool, clock, metrics } }: AutomationDeps,
   endFound: readonly Ended[],

@@ -17,10 +17,8 @@ import {
 import { postponeFailed, type RunTraffic, isNotRunError, sendRuns } from './sender.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
 
-/** With and without runs in progress. */
 const pollMs = 100
 const idlePollMs = 250
-/** Other processes claim the runs of a dead process after this. */
 const leaseMs = 30_000
 const sourcesMax = 200
 const scannedMax = 5000
@@ -44,12 +42,10 @@ interface Sending {
   readonly alone: () => boolean
   readonly inProgress: Map<string, DueRun>
   readonly working: Set<Promise<void>>
-  /** Since a monotonic time in ms. */
   readonly interactive: { since: number; runs: number }
   /** A bulk chunk, or the pause after it, is in progress. */
   largeInProgress: boolean
   after: string
-  /** Position in the rotation of large sources. */
   turn: number
 }
 
@@ -83,7 +79,6 @@ export function runsWorker(deps: AutomationDeps, alone: () => boolean): Worker {
   }
 }
 
-/** Resolves when one task is done, or at the next poll. */
 async function progressOrTimeout({ deps, working }: Sending): Promise<void> {
   if (working.size === 0) return
   const done = new AbortController()
@@ -91,7 +86,6 @@ async function progressOrTimeout({ deps, working }: Sending): Promise<void> {
   done.abort()
 }
 
-/** Resolves to the number of runs. */
 async function startDue(sending: Sending, stopping: AbortSignal | undefined): Promise<number> {
   const { platform } = sending.deps
   const began = performance.now()
@@ -153,7 +147,6 @@ function interactiveCapacity({ interactive }: Sending): number {
   return interactiveMax - interactive.runs
 }
 
-/** With more sources than runs they take turns. */
 function sharesOf(sending: Sending, sources: readonly DueSource[]): Wanted[] {
   if (sources.length === 0) return []
   const from = sending.turn < sources.length ? sending.turn : 0

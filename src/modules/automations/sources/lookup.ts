@@ -39,12 +39,10 @@ export interface WebhookSender extends Tenant {
   readonly platform: string
   readonly disabled: boolean
   readonly suspended: boolean
-  /** Checks signatures made with the secret of the source in the way of a platform. */
   checkOf(source: Source): SignatureCheck
 }
 
 export interface WebhookSenders {
-  /** null: there is no such source. */
   find(id: string): Promise<WebhookSender | null>
   forget(): void
 }
@@ -73,7 +71,6 @@ export function webhookSenders({ pool, clock, secrets }: Platform, accounts: Acc
     }
   }
   return {
-    // malformed IDs are not cached
     find: async (id) => (isId('src', id) ? await (cache.get(id) ?? cache.read(id, () => lookUp(id))) : null),
     forget: () => cache.forget(),
   }

@@ -134,7 +134,6 @@ export async function updateSource(sql: Db, row: SourceRow): Promise<void> {
     where account_id = ${row.account_id} and mode = ${row.mode} and id = ${row.id}`
 }
 
-/** After a change of its automations. */
 export async function raiseConfigVersion(sql: Db, { account_id, mode }: Tenant, id: string): Promise<void> {
   await sql`
     update integration_sources
@@ -160,7 +159,6 @@ export async function listSealedSources(sql: Db, after: string, limit: number): 
     limit ${limit}`
 }
 
-/** Unless the source has changed meanwhile. */
 export async function resealSource(sql: Db, old: SealedSource, { id, signing_secret }: SealedSource): Promise<void> {
   await sql`
     update integration_sources

@@ -28,7 +28,6 @@ import type { Platform } from '../../../platform/platform.ts'
 const sourcesMax = 50
 const nameLengthMax = 120
 
-/** Actions of other parts of the module when a source changes. */
 export interface SourceHooks {
   /** In all processes. */
   readonly forgetKeys: () => void
@@ -37,7 +36,6 @@ export interface SourceHooks {
     source_id: string,
     reason: 'source_disabled' | 'source_deleted',
   ) => Cancellation
-  /** Deletes what belongs to a deleted source, in the same transaction. */
   readonly removed: (tx: Transaction, tenant: Tenant, source_id: string) => Promise<void>
 }
 

@@ -25,7 +25,6 @@ export interface SourceRow extends Tenant {
   readonly created_at: string
 }
 
-/** `enabled`: the events for which it has active automations. */
 export function sourceObject(base_url: string, row: SourceRow, enabled: readonly EnabledEvent[]): IntegrationSource {
   const { account_id, mode, id, store_all_events, contact_sync, consent_mode } = row
   const console_url = `${base_url}/console/${account_id}/${mode}`

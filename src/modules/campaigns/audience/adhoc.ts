@@ -11,7 +11,6 @@ import type { Db } from '../../../platform/database/sql.ts'
 export const addressesOf = (channel_type: string, adhoc: AdhocRecipients): string[] =>
   adhoc.map(({ to }) => addressKeyOf(channel_type, to).address)
 
-/** Checked in this process within some milliseconds. */
 const chunkRows = 250
 
 export async function* adhocChunks(

@@ -17,7 +17,6 @@ const requiredFieldOf: Readonly<Record<AudienceType, 'segment_id' | 'list_id' | 
   adhoc: 'recipients',
 }
 
-/** `audience` may have any shape. */
 export function audienceFailures(audience: unknown): Detail[] {
   if (typeof audience !== 'object' || audience === null) return []
   const { type, tags } = audience as Partial<AudienceRequest>

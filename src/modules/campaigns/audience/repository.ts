@@ -32,7 +32,6 @@ export async function countNewContacts(
   return row!.count
 }
 
-/** As `countNewContacts`, for recipients of the snapshot without a message. */
 export async function countNewPending(
   tx: Transaction,
   { account_id, mode, id }: Tenant & { readonly id: string },
@@ -55,12 +54,10 @@ export async function countNewPending(
 }
 
 export interface Candidate extends NewRecipient {
-  /** Has a message already, which has been charged. */
   readonly submitted: boolean
 }
 
 export interface Counted {
-  /** null: would be sent to. */
   readonly skip_reason: SkipReason | null
   /** '': the campaign's time zone. */
   readonly timezone: string

@@ -19,7 +19,6 @@ import {
 
 const countingMs = 2000
 
-/** Counted up to `most`; also null if the segment does not exist. */
 export async function segmentSize(deps: CampaignDeps, sql: Db, row: CampaignRow, most: number): Promise<number | null> {
   const source = await resolveAudience(deps, sql, row)
   if (source.kind !== 'segment') return null

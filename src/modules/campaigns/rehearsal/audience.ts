@@ -20,19 +20,15 @@ import { type AudienceSource, hasStopped } from '../../contacts/service.ts'
 import type { Db, Transaction } from '../../../platform/database/sql.ts'
 
 const chunkRows = 1000
-/** Scanned for one chunk, where few of them match. */
 const contactsMax = 100_000
 
 export interface CandidateChunk {
   readonly rows: readonly Candidate[]
-  /** null: this is the last chunk. */
   readonly after: string | null
 }
 
 export interface RehearsedAudience {
-  /** As far as the database can tell. */
   count(sql: Transaction, turns: Turns): Promise<Counted[]>
-  /** `after` is '' for the first chunk. */
   chunk(sql: Transaction, after: string, turns: Turns): Promise<CandidateChunk>
 }
 

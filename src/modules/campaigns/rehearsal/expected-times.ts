@@ -23,7 +23,6 @@ export interface ExpectedTimes {
   readonly ends_at: number | null
 }
 
-/** Of all time zones together. A year of one zone has 730. */
 const changesMax = 4000
 const yieldEvery = 100
 
@@ -97,7 +96,6 @@ function queuesOf(zones: readonly ZoneCount[], order: readonly number[] | null):
   }))
 }
 
-/** In audience order; resolves to the number of recipients. */
 async function take(open: readonly Queue[], capacity: number, turns: Turns): Promise<number> {
   const remaining = open.reduce((sum, { count, sent }) => sum + count - sent, 0)
   if (remaining <= capacity) {

@@ -22,7 +22,6 @@ export interface Outcome {
 }
 
 export interface OutcomePredictor {
-  /** Whether the outcome depends on the recipient. */
   readonly varies: boolean
   /** In order. */
   outcomes(sql: Transaction, candidates: readonly Candidate[], turns: Turns): Promise<Outcome[]>
@@ -37,7 +36,6 @@ export function outcomePredictor(
   const tagged = hasTags(campaign.message)
   const refuses = channel === null ? undefined : channels.adapterOf(channel)?.validate
 
-  /** With the provider's refusal of this recipient. Throws the Problem that refuses the content. */
   function messageTo(
     candidate: Candidate,
     contact: ContactRow | undefined,

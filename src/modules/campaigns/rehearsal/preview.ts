@@ -15,7 +15,6 @@ import type { Transaction } from '../../../platform/database/sql.ts'
 const narrow = 'Preview a smaller audience.'
 const nobody = { to: '', first_name: null, last_name: null, variables: null }
 
-/** Throws the Problem that would refuse such a campaign. `gone` aborts when the client has disconnected. */
 export async function previewMessage(
   deps: CampaignDeps,
   caller: Caller,
@@ -37,7 +36,6 @@ export async function previewMessage(
     }
   }
   if (body.audience === undefined) return shown(renderedFor(row, valuesOf(nobody, undefined)), 1, 1)
-  // never null: nothing takes a snapshot of an unstored campaign
   const rehearsed = (await rehearsedAudience(
     deps,
     platform.pool,

@@ -38,7 +38,6 @@ async function rehearsedCampaign(deps: CampaignDeps, caller: Caller, id: string)
   requireAction(row, 'rehearse')
   const channel = await deps.channels.find(row, row.channel_id)
   const audience = await rehearsedAudience(deps, pool, row, await isMarketing(deps.channels, row))
-  // the snapshot was completed meanwhile
   if (audience === null) return await rehearsedCampaign(deps, caller, id)
   return { row, predictor: outcomePredictor(deps, row, channel), audience }
 }
@@ -87,7 +86,6 @@ interface Looked {
   readonly samples: readonly Outcome[]
 }
 
-/** Checks each recipient only where the outcome depends on it. */
 async function countOutcomes(
   { campaign_recipient_limit: limit }: { readonly campaign_recipient_limit: number },
   sql: Transaction,
@@ -130,7 +128,6 @@ async function timesOf(
     timezone: row.timezone,
   }
   const { starts_at, ends_at } = await expectedTimes(pace, tally.zones(), tally.order, turns)
-  // messages in flight are sent at once
   return tally.submitted === 0
     ? { starts_at, ends_at }
     : { starts_at: now, ends_at: tally.unpaidToSend === 0 ? now : ends_at }
@@ -159,9 +156,7 @@ async function checked({ code, require }: LaunchCheck) {
 export class Tally {
   recipients = 0
   skipped = 0
-  /** Recipients with a message, which has been charged. */
   submitted = 0
-  /** The time zone index of each unsent recipient; null if they were only counted. */
   order: number[] | null = null
   readonly #reasons = new Map<string, number>()
   readonly #zones = new Map<string, { readonly index: number; count: number }>()
@@ -186,7 +181,6 @@ export class Tally {
     return this.recipients - this.submitted
   }
 
-  /** Recipients who would get a charged message. */
   get unpaidToSend(): number {
     return this.unpaid - this.skipped
   }

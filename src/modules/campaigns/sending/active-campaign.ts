@@ -24,7 +24,6 @@ export class ActiveCampaign {
   readonly deferred = new DeferredRecipients()
   /** Recipients whose message cannot be paid for: the others are sent first, then the campaign is paused. */
   readonly unfunded = new Set<number>()
-  /** null: nothing to send now. */
   demand: Demand | null = null
   /** Not polled before. */
   next_poll_ms: number

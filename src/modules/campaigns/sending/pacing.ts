@@ -44,7 +44,6 @@ export interface Demand {
   readonly per_second: number
 }
 
-/** null: nothing to send now. */
 interface Sharing {
   readonly demand: Demand | null
 }
@@ -69,7 +68,6 @@ const deferredMax = 100
 export class DeferredRecipients {
   readonly #waiting = new Map<number, { readonly tries: number; readonly until: number }>()
 
-  /** Recipients that must not be tried at `now`. */
   at(now: number): number[] {
     return [...this.#waiting].filter(([, { until }]) => until > now).map(([n]) => n)
   }
@@ -78,12 +76,10 @@ export class DeferredRecipients {
     return this.#waiting.size >= deferredMax
   }
 
-  /** In ms; Infinity without any. */
   get next(): number {
     return Math.min(...[...this.#waiting.values()].map(({ until }) => until))
   }
 
-  /** `again` are retried with growing delays; `decided` are done. */
   tried(again: readonly number[], decided: readonly number[], now: number): void {
     for (const n of decided) this.#waiting.delete(n)
     for (const n of again) {

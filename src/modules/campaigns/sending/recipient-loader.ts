@@ -7,7 +7,6 @@ import { listUnsent, listUnsentAmong, type UnsentRow, type WantedRecipients } fr
 import type { ContactRow } from '../../contacts/service.ts'
 import type { Fragment } from '../../../platform/database/sql.ts'
 
-/** `contact` undefined: there is none. */
 export interface NextRecipient {
   readonly recipient: UnsentRow
   readonly contact: ContactRow | undefined
@@ -38,7 +37,6 @@ export class RecipientLoader {
     return promise
   }
 
-  /** Restricted to `among`, a select of "to". */
   async loadAmong(campaign: CampaignRow, wanted: WantedRecipients, among: Fragment): Promise<readonly NextRecipient[]> {
     const { platform } = this.#deps
     const { account_id, mode, id } = campaign
@@ -68,7 +66,6 @@ async function loadTogether(deps: Deps, requests: readonly LoadRequest[]): Promi
   for (const [index, one] of requests.entries()) {
     if (found !== null) one.resolve(found[index]!)
     else void readNext(deps, [one]).then(([alone]) => one.resolve(alone!), one.reject)
-    // yield to requests between campaigns
     await new Promise((resolve) => setImmediate(resolve))
   }
 }

@@ -6,7 +6,6 @@ import type { UnsentRow } from '../recipient-repository.ts'
 import { type ContactRow, fullName } from '../../contacts/service.ts'
 import { mergeValues, type MergeValues, render } from '../../messages/service.ts'
 
-/** Its variables come before its own fields, and those before the contact's. */
 export function valuesOf(
   recipient: Pick<UnsentRow, 'to' | 'first_name' | 'last_name' | 'variables'>,
   contact: ContactRow | undefined,

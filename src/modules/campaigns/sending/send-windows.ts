@@ -35,7 +35,6 @@ const dayMs = 24 * 60 * minuteMs
 /** Daylight saving may skip a short window on one day. */
 const changesMax = 1000
 
-/** Throws a RangeError for an unknown time zone. */
 export function windowState(window: SendWindow | null, timezone: string, now: number): WindowState {
   if (window === null || window.start === window.end) return { open: true, until: Infinity }
   const [start, end] = [timeOfDayMs(window.start), timeOfDayMs(window.end)]
@@ -53,7 +52,6 @@ export function windowState(window: SendWindow | null, timezone: string, now: nu
 function nextChange(at: Temporal.ZonedDateTime, time: number): Temporal.ZonedDateTime {
   const wait = (time - timeOfDayOf(at) + dayMs) % dayMs
   const then = at.add({ milliseconds: wait === 0 ? dayMs : wait })
-  // most days have no transition, and this check is faster than searching for the next one
   if (then.offsetNanoseconds === at.offsetNanoseconds) return then
   const set = at.getTimeZoneTransition('next')
   return set === null || set.epochMilliseconds > then.epochMilliseconds ? then : set

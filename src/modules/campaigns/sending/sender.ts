@@ -15,12 +15,9 @@ import type { CheckedMessage, ItemOutcome } from '../../messages/service.ts'
 
 export interface Sent {
   readonly accepted: number
-  /** null: no need to pause. */
   readonly pause: PauseReason | null
-  /** Recipients whose message cannot be paid for. */
   readonly unfunded: readonly number[]
   readonly again: readonly number[]
-  /** Every recipient must be retried. */
   readonly unavailable: boolean
 }
 
@@ -93,7 +90,6 @@ async function isStopped({ channels }: CampaignDeps, campaign: CampaignRow, cont
   return hasStopped(contact, campaign.channel_type, true) && (await isMarketing(channels, campaign))
 }
 
-/** An unexpected error in a recipient's values fails this recipient only. */
 function rendered(
   { platform }: CampaignDeps,
   campaign: CampaignRow,

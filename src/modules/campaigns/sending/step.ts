@@ -25,7 +25,6 @@ const waitMaxMs = 3600_000
 export const inFlightMax = (per_second: number): number =>
   Math.max(inFlightFloor, Math.ceil(per_second * inFlightSeconds))
 
-/** Resolves to the number of accepted messages. */
 export async function advance(
   sending: SenderState,
   campaign: ActiveCampaign,
@@ -39,7 +38,6 @@ export async function advance(
   return await sendDue(sending, campaign, row, { timezones, in_flight: await countedInFlight(sending, row, progress) })
 }
 
-/** Otherwise completes, pauses, fails or cleans up the campaign. */
 async function isReadyToSend(
   sending: SenderState,
   campaign: ActiveCampaign,
@@ -90,7 +88,6 @@ async function sendDue(
   const { platform, channels } = sending.deps
   const now = platform.clock.elapsed()
   const channel = await channels.find(row, row.channel_id)
-  // deleted just now: the next poll finds that
   if (channel === null) return 0
   const per_second = shareOf(sending.active.values(), campaign, channels.rateOf(channel))
   const capacity = inFlightMax(per_second) - in_flight
@@ -178,7 +175,6 @@ async function sendBatch(
     now,
   )
   if (sent.pause !== null) await pauseFor(platform, row, row.id, sent.pause)
-  // the share may grow before the next message is due
   campaign.next_poll_ms = sent.unavailable || deferred.isFull ? now + retryMs : Math.min(pacer.next, now + retryMs)
   return sent.accepted
 }

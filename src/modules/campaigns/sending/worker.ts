@@ -58,7 +58,6 @@ export function sendingWorker(deps: CampaignDeps): Worker {
   }
 }
 
-/** Resolves when all campaigns in progress are done, or at the next poll. */
 async function progressOrTimeout(
   { platform: { clock } }: CampaignDeps,
   inProgress: ReadonlyMap<string, Promise<void>>,
@@ -75,7 +74,6 @@ interface Due {
   readonly progress: Progress
 }
 
-/** Forgets campaigns that other processes have claimed. */
 async function dueCampaigns({ deps, active }: SenderState, inProgress: ReadonlyMap<string, unknown>): Promise<Due[]> {
   const { pool, clock } = deps.platform
   const now = clock.elapsed()

@@ -19,7 +19,6 @@ export class ChunkSizes {
     return this.of(campaign_id) <= least ? null : abortAfterMs
   }
 
-  /** At most by half or double. */
   record(campaign_id: string, ms: number): void {
     const factor = Math.min(2, Math.max(0.5, wantedMs / Math.max(ms, 1)))
     this.#keep(campaign_id, Math.round(this.of(campaign_id) * factor))

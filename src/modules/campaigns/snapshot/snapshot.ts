@@ -18,7 +18,6 @@ const chunkRecipients = 1000
 /** `updated_at` of a contact is the time of the request, and may precede its commit by this long. */
 const openWritesMs = 5 * 60_000
 
-/** Resolves to whether there is more to do now. */
 export async function snapshotStep(deps: CampaignDeps, job: Job, sizes: ChunkSizes): Promise<boolean> {
   const { platform } = deps
   const row = await findCampaign(platform.pool, job, job.campaign_id)
@@ -78,7 +77,6 @@ async function begin({ platform, contacts }: CampaignDeps, job: Job, { audience 
   })
 }
 
-/** null if there is nothing more to do, or another process has the job. */
 async function lockOwned(tx: Transaction, job: Job, process_id: string): Promise<CampaignRow | null> {
   // the campaign before its job: the lock order of pause and cancel
   const locked = await lockCampaign(tx, job, job.campaign_id)
@@ -87,7 +85,6 @@ async function lockOwned(tx: Transaction, job: Job, process_id: string): Promise
 
 interface ChunkResult {
   readonly rows: number
-  /** null: this was the last chunk. */
   readonly after: string | null
 }
 
@@ -118,7 +115,6 @@ async function writeChunk(
     await complete(deps, tx, locked, written)
     return false
   }
-  // the next step fails an audience that is too large
   await updateState(tx, { ...written, snapshot_after: after ?? locked.snapshot_after })
   // behind the other jobs: a large audience must not block them
   await requeueJob(tx, locked, isoTime(platform.clock.now()))
@@ -141,7 +137,6 @@ async function contactsChunk(
     after: row.snapshot_after,
     until,
   }
-  // the fragment is built inside the statement: awaiting it would execute it
   const rows = await insertFromContacts(tx, row, contacts.audienceRows(tx, row, audience), {
     rows: row.snapshot_rows,
     own_timezones: row.recipient_timezone,
@@ -167,7 +162,6 @@ async function adhocChunk(
   return { rows: chunk.length, after: done < adhoc.length ? String(done) : null }
 }
 
-/** Starts sending, also without recipients. */
 async function complete(
   { platform, billing }: CampaignDeps,
   tx: Transaction,

@@ -23,7 +23,6 @@ export function snapshotWorker(deps: CampaignDeps): Worker {
   }
 }
 
-/** False once the snapshot is finished. */
 async function step(deps: CampaignDeps, job: Job, sizes: ChunkSizes): Promise<boolean> {
   try {
     return await snapshotStep(deps, job, sizes)

@@ -29,7 +29,6 @@ export interface Received {
 
 const windowMs = 24 * 3600_000
 const windowedTypes: readonly string[] = ['whatsapp']
-/** null on channel types without windows. */
 export const windowUntil = (channel_type: string, at: string): string | null =>
   windowedTypes.includes(channel_type) ? isoTime(Date.parse(at) + windowMs) : null
 /** Where law and carriers require that an opt-out is confirmed. */
@@ -44,7 +43,6 @@ const statusOfKeyword: Readonly<Record<Keyword, ConsentStatus | null>> = {
 
 type KeywordReader = ReturnType<typeof keywordReader>
 
-/** See `ContactService.receiveInbound`. */
 export function inboundReceiver(platform: Platform) {
   const keywordOf = keywordReader(platform.settings)
   return async (sql: Db, messages: readonly InboundEvent[]): Promise<Received[]> => {
@@ -115,7 +113,6 @@ async function keywordsOf(
   return messages.map((message) => {
     const start = suppressed.has(hashOf(message)) ? 'opt_in' : null
     const keyword = starts.has(message) ? start : keywordOf(message.type, message.content)
-    // an opt-out earlier in the batch counts already
     if (keyword === 'opt_out') suppressed.add(hashOf(message))
     return keyword
   })

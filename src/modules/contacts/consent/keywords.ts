@@ -11,7 +11,6 @@ export function keywordReader(lists: KeywordLists): (type: string, content: unkn
   const known = new Map<string, Keyword>()
   for (const word of lists.help_keywords) known.set(plain(word), 'help')
   for (const word of lists.opt_in_keywords) known.set(plain(word), 'opt_in')
-  // a word on several lists opts out
   for (const word of lists.opt_out_keywords) known.set(plain(word), 'opt_out')
   const longest = Math.max(0, ...[...known.keys()].map((word) => word.length))
   const look = (text: unknown): Keyword | null => {

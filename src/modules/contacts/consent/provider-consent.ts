@@ -23,7 +23,6 @@ export interface ProviderConsent extends Tenant {
   readonly message_id?: string
 }
 
-/** Runs in the caller's transaction. Creates no contact. */
 export async function receiveProviderConsent(
   platform: Platform,
   sql: Db,

@@ -19,7 +19,6 @@ export interface SuppressionRow extends SuppressionKey {
   readonly created_at: string
 }
 
-/** Saves imports millions of look-ups. */
 export async function hasSuppressions(sql: Db, { account_id, mode }: Tenant): Promise<boolean> {
   return (await sql`select 1 from suppressions where account_id = ${account_id} and mode = ${mode} limit 1`).length > 0
 }
@@ -47,7 +46,6 @@ export async function insertSuppressions(
   rows: readonly SuppressionRow[],
 ): Promise<SuppressionKey[]> {
   if (rows.length === 0) return []
-  // xmax is 0 for inserted rows, but not for updated ones
   const written = await sql<(SuppressionKey & { fresh: boolean })[]>`
     insert into suppressions as s (account_id, mode, channel_type, address_hash, reason, message_id,
       request_id, created_at)
@@ -114,7 +112,6 @@ export async function listConsentChanges(
     order by id desc limit ${page.limit + 1}`
 }
 
-/** The messages, among these, by which contacts opted out. */
 export async function optOutsBy(
   sql: Db,
   { account_id, mode }: Tenant,

@@ -12,7 +12,6 @@ import * as repository from './repository.ts'
 
 type GainedAddresses = ReadonlyMap<string, readonly AddressKey[]>
 
-/** Above this number of contacts, first check whether the tenant has any suppression. */
 const bulk = 8
 const marketingTypes: readonly string[] = ['whatsapp']
 
@@ -31,7 +30,6 @@ export function addressesOn(row: Pick<ContactRow, 'phone_key' | 'identifiers'>, 
   return identifier === undefined ? keys : [...keys, { kind: base, address: identifier }]
 }
 
-/** Applies existing suppressions of gained addresses: an opt-out outlives a deleted contact. */
 export async function inheritOptOuts(
   platform: Platform,
   tx: Transaction,
@@ -92,7 +90,6 @@ function inheritOptOut(
   contact.row = { ...contact.row, consent: { ...contact.row.consent, [base]: state }, updated_at: context.at }
 }
 
-/** The item states the consent again, so the history records a change. */
 function liftOptOut(contact: LockedContact, stated: CausedTransition): void {
   contact.transitions.push({ ...stated, before: 'opted_out' })
   const [type] = stated.channel_type.split('.') as [string]
@@ -104,7 +101,6 @@ function liftOptOut(contact: LockedContact, stated: CausedTransition): void {
   }
 }
 
-/** Also publishes `opted_out` for new opt-outs. */
 export async function updateSuppressions(
   platform: Platform,
   tx: Transaction,
@@ -163,7 +159,6 @@ interface OptOut {
   readonly contact_id: string | null
 }
 
-/** Returns whether any is new. Opt-outs from marketing alone publish nothing. */
 async function suppress(
   platform: Platform,
   tx: Transaction,

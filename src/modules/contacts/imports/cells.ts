@@ -14,7 +14,6 @@ export interface Row {
   /** As in a spreadsheet: the header is row 1. */
   readonly row: number
   readonly cells: readonly string[]
-  /** Why the record could not be split into cells. */
   readonly broken?: string
 }
 
@@ -26,7 +25,6 @@ export function readRows(chunk: Pick<Chunk, 'text' | 'first_row'>, delimiter: st
   try {
     return cut(chunk, delimiter)
   } catch {
-    // one record is broken: parse each by itself to find it
     const splitter = new Splitter({ ...asOneRow, delimiters: delimiter }, chunk.first_row)
     return [...splitter.push(chunk.text), ...splitter.end()].flatMap((record) => {
       try {
@@ -56,7 +54,6 @@ function cut({ text, first_row }: Pick<Chunk, 'text' | 'first_row'>, delimiter: 
   return rows
 }
 
-/** For text without quotes, at a fifth of the cost. */
 function cutPlain(text: string, delimiter: string): string[][] {
   const lines = text.split('\n')
   const last = lines.pop()!
@@ -69,13 +66,11 @@ export interface RowContext {
   readonly columns: readonly Column[]
   readonly types: ReadonlyMap<string, AttributeType>
   readonly default_country: string | null
-  /** Used to suggest a correction where the import has no country. */
   readonly hinted_country?: string | null
   /** ISO 8601. */
   readonly at: string
 }
 
-/** Valid if `reasons` is empty. */
 export interface RowRead {
   readonly change: ContactChange
   readonly reasons: readonly string[]
@@ -161,7 +156,6 @@ function setKeyed(body: Body, column: string, text: string, { types }: RowContex
   else setConsent((body.consent ??= {}), key, statuses.get(text.toLowerCase()) ?? text)
 }
 
-/** `key` is a channel type, or `<type>.marketing`. */
 function setConsent(consent: Record<string, unknown>, key: string, status: string): void {
   const [type, part] = key.split('.') as [string, string | undefined]
   const before = consent[type]
@@ -213,7 +207,6 @@ function namesOf(text: string): { first_name: string; last_name?: string } {
   return at === -1 ? { first_name: text } : { first_name: text.slice(0, at), last_name: text.slice(at + 1).trim() }
 }
 
-/** Validates like a request body. */
 function metadataOf(text: string, reasons: string[]): Record<string, unknown> {
   try {
     return parseBody(Buffer.from(text))
@@ -270,7 +263,6 @@ export function mergeChanges(first: ContactChange, then: ContactChange): Contact
 
 type Consents = NonNullable<ContactChange['consent']>
 
-/** Per channel type, and separately for marketing. */
 function mergeConsent(first: Consents, then: Consents): Consents {
   const merged = { ...first }
   for (const [type, write] of Object.entries(then)) merged[type] = write === null ? null : { ...first[type], ...write }

@@ -4,7 +4,6 @@ import type { Chunk } from './splitter.ts'
 const atOnce = 4
 
 export interface ChunkWriter {
-  /** Resolves when the next may be written. Rejects when an earlier one failed. */
   write(chunk: Chunk, number: number): Promise<void>
   /** Waits for writes in progress; with `done` rejects when one failed. */
   close(done: boolean): Promise<void>

@@ -56,7 +56,6 @@ export function dependsOn(chunk: ParsedChunk, earlier: ParsedChunk): boolean {
   return false
 }
 
-/** One row, or several rows with the same e-mail address. */
 interface RowGroup {
   readonly rows: Row[]
   change: ContactChange
@@ -70,7 +69,6 @@ interface Report {
   readonly progress: { created: number; updated: number; rejected: number; warnings: number }
 }
 
-/** The database, or a dry run. */
 export interface ChunkTarget {
   save(items: readonly SaveItem[], context: SaveContext): Promise<SaveResult[]>
   findByEmail(keys: readonly string[]): Promise<repository.FoundByEmail[]>
@@ -139,7 +137,6 @@ export async function reportOf(
   const context: SaveContext = { at, source: 'import', request_id: row.request_id, keep_opt_outs: true, expect_new }
   const [emailOnly, others] = [requested.filter(hasEmailOnly), requested.filter((each) => !hasEmailOnly(each))]
   await save(platform, row, target, others, context, report)
-  // the contacts of the other rows exist by now
   await save(platform, row, target, await byEmail(target, emailOnly, report), context, report)
   return report
 }
@@ -191,7 +188,6 @@ async function save(
   } catch (error) {
     if (error instanceof WriteConflict && context.expect_new === true)
       return await save(platform, row, target, requested, { ...context, expect_new: false }, report)
-    // a duplicate address is a conflict, which `withConflictRetries` retries
     if (!/^2[23]/.test(sqlState(error) ?? '') || violatedConstraint(error) === 'contact_addresses_pkey') throw error
     if (requested.length === 1) {
       platform.log.warn({ err: error, import_id: row.id }, 'a row of an import could not be stored')

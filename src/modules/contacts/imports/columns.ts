@@ -6,7 +6,6 @@ import { Problem, throwFailures } from '../../../api/problem.ts'
 /** A field as in rules and merge tags; null: ignored. */
 export type Column = string | null
 
-/** Lower case, with `_` for anything but letters and digits. */
 const spellings: Readonly<Record<string, readonly string[]>> = {
   phone: [
     'phone_number',
@@ -52,7 +51,6 @@ export const plainFields = [
   'tags',
   'metadata',
 ]
-/** Columns of exports and rejected rows that cannot be imported. */
 const readOnly = [
   'id',
   'object',
@@ -119,7 +117,6 @@ export function mappingFailures(header: readonly string[], mapping: Readonly<Rec
   return details
 }
 
-/** undefined where the name is unknown or its field already used. */
 export function understood(
   header: readonly string[],
   mapping: Readonly<Record<string, Column>>,

@@ -68,7 +68,6 @@ export interface CheckResult {
   readonly rejected: number
 }
 
-/** Null when the import changed after `read`, or is in another state. */
 export async function setChecked(
   sql: Db,
   read: ContactImportRow,
@@ -87,7 +86,6 @@ export async function setChecked(
   return row ?? null
 }
 
-/** Null in another state, or when another request started it. */
 export async function startChecked(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -113,7 +111,6 @@ export async function startChecked(
   return row ?? null
 }
 
-/** Null in any other state. */
 export async function cancelDraft(
   sql: Transaction,
   { account_id, mode }: Tenant,

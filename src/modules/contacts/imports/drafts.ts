@@ -19,7 +19,6 @@ import { UnreadableFile, type UploadOptions } from './upload-reader.ts'
 type Named = Pick<UploadOptions, 'file_name'>
 
 export function importSteps(platform: Platform) {
-  /** By import and input: concurrent requests share one check. */
   const running = new Map<string, Promise<drafts.CheckResult>>()
   return {
     upload: (sql: Db, caller: Caller, request: IncomingMessage, options: Named) =>
@@ -50,7 +49,6 @@ async function upload(
 ): Promise<{ draft: StepwiseImport; digest: string }> {
   try {
     const { row, digest } = await storeUpload(platform, sql, caller, request, options, {
-      // the columns may be mapped later
       onHeader: () => undefined,
       onComplete: async (id, file) =>
         await drafts.insertDraft(sql, caller, id, { ...file, default_country: null }, isoTime(platform.clock.now())),

@@ -16,13 +16,11 @@ import { findByEmail, type FoundByEmail } from './repository.ts'
 const nobody = -1
 const several = -2
 
-/** Stores the keys of contacts, not the contacts. */
 export class DryRun implements ChunkTarget {
   readonly #platform: Platform
   readonly #sql: Pool
   readonly #tenant: Tenant
   readonly #keys = new KeyTable()
-  /** By number in the key table; null: a contact created by the file. */
   readonly #owners: (string | null)[] = []
   #capacity: number
 
@@ -62,7 +60,6 @@ export class DryRun implements ChunkTarget {
     })
   }
 
-  /** As `acquireContactLocks`, with the changes of earlier rows. */
   async #known(items: readonly SaveItem[], { at }: SaveContext): Promise<ContactLocks> {
     const keys = items.flatMap(({ change }) => changedKeys(change))
     const owners = new Map(
@@ -111,6 +108,5 @@ export class DryRun implements ChunkTarget {
   }
 }
 
-/** Prefix of IDs of contacts that only the dry run has. */
 const madePrefix = 'made '
 const emailText = (email_key: string): string => `@|${email_key}`

@@ -13,7 +13,6 @@ export const columns = (
 ) => sql`account_id, mode, id, status, file_name, request_id, consent_declared, default_country, delimiter, header, columns, mapping, bytes, total, created,
   updated, rejected, warnings, error, created_at, updated_at, started_at, completed_at`
 
-/** Uploads and drafts are not visible in the API. */
 const isStarted = (sql: Db) => sql`status in ('pending', 'running', 'completed', 'failed')`
 
 export async function insertImport(
@@ -45,7 +44,6 @@ export interface CompleteFile {
   readonly total: number
 }
 
-/** Null when the upload was abandoned because it took too long. */
 export async function startImport(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -79,7 +77,6 @@ export async function deleteUpload(sql: Transaction, { account_id, mode }: Tenan
   if (gone.count > 0) await sql`delete from contact_import_chunks where import_id = ${id}`
 }
 
-/** Abandoned, or their process died. */
 export async function staleUploads(sql: Db, before: string): Promise<(Tenant & { id: string })[]> {
   return await sql<(Tenant & { id: string })[]>`
     select account_id, mode, id
@@ -271,7 +268,6 @@ export async function nextChunk(sql: Db, import_id: string, after: number): Prom
   return row ?? null
 }
 
-/** False when the chunk was already applied. */
 export async function deleteChunk(sql: Transaction, import_id: string, number: number): Promise<boolean> {
   const { count } = await sql`
     delete from contact_import_chunks where import_id = ${import_id} and number = ${number}`
@@ -332,7 +328,6 @@ export async function definedTypes(
   return new Map(rows.map(({ key, type }) => [key, type]))
 }
 
-/** A contact with this e-mail address, and how many others share it. */
 export interface FoundByEmail {
   readonly email_key: string
   readonly id: string

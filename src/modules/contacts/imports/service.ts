@@ -94,7 +94,6 @@ async function errorsOf(sql: Db, tenant: Tenant, id: string): Promise<Readable> 
   return Readable.from(errorLines(sql, tenant, row), { objectMode: false })
 }
 
-/** Deletes abandoned uploads, old drafts and old rejected rows. */
 const importPeriodicJobs = ({ pool, clock, retention_clock }: Platform): PeriodicJob[] => [
   {
     name: 'drop-abandoned-uploads',

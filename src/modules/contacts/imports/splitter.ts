@@ -33,7 +33,6 @@ export class Splitter {
   readonly #options: SplitterOptions
   readonly #delimiters: readonly number[]
   #buffered = ''
-  /** Positions in `#buffered`: where scanning continues, and where the current record started. */
   #at = 0
   #recordAt = 0
   #state: 'cell_start' | 'plain' | 'quoted' | 'quote_in_quoted' = 'cell_start'
@@ -48,7 +47,6 @@ export class Splitter {
     this.#firstRow = this.#row = firstRow
   }
 
-  /** Throws `SplitError` for a record that is too long. */
   push(text: string): Chunk[] {
     this.#buffered += text
     const chunks: Chunk[] = []
@@ -72,7 +70,6 @@ export class Splitter {
     return chunks
   }
 
-  /** Throws `SplitError` for an unclosed quote. */
   end(): Chunk[] {
     if (this.#state === 'quoted')
       throw new SplitError(this.#row, `The file ends inside a quoted cell of row ${this.#row}: close its quote.`)
@@ -96,7 +93,6 @@ export class Splitter {
     this.#holdsAnything = false
   }
 
-  /** Null when more text is needed. */
   #recordEnd(): number | null {
     const text = this.#buffered
     for (let at = this.#at; at < text.length; at++) {
@@ -128,7 +124,6 @@ export class Splitter {
   }
 }
 
-/** Used most in the header, outside quotes: comma, semicolon or tab. */
 export function delimiterOf(header: string): string {
   const bare = header.replaceAll(/"([^"]|"")*"/g, '')
   const counts = [',', ';', '\t'].map((delimiter) => ({ delimiter, count: bare.split(delimiter).length - 1 }))

@@ -7,7 +7,6 @@ import { formOverhead, isForm, readForm, receiving, unknownField } from '../../.
 import { readRows } from './cells.ts'
 import { delimiterOf, SplitError, Splitter, type Chunk } from './splitter.ts'
 
-/** From query parameters or form fields. */
 export interface UploadOptions {
   readonly consent_declared?: string | undefined
   readonly default_country?: string | undefined
@@ -220,7 +219,7 @@ class FileReader {
         'too_many',
         `The file has ${row.cells.length} columns; ${importLimits.columns_max} are the most.`,
       )
-    const last = row.cells.findLastIndex((cell) => cell.trim() !== '') // spreadsheets leave empty columns at the right
+    const last = row.cells.findLastIndex((cell) => cell.trim() !== '')
     this.#header = row.cells.slice(0, last + 1).map((cell) => cell.trim())
     this.#target.onHeader(this.#header, this.#options)
   }
@@ -243,7 +242,6 @@ class FileReader {
   }
 }
 
-/** Small enough to apply quickly. */
 const chunkLength = 256 * 1024
 
 /** Tells Excel the delimiter. */

@@ -12,7 +12,6 @@ import type { ContactImportRow } from './import.ts'
 import * as repository from './repository.ts'
 import { receiveFile, type UploadedFile, type UploadOptions, type UploadTarget } from './upload-reader.ts'
 
-/** Applied in well under 0.1 s. */
 const rowsPerChunk = 1000
 
 export interface UploadHandler extends Pick<UploadTarget, 'onHeader'> {
@@ -20,7 +19,6 @@ export interface UploadHandler extends Pick<UploadTarget, 'onHeader'> {
   onComplete(id: string, file: UploadedFile, options: UploadOptions, digest: string): Promise<ContactImportRow | null>
 }
 
-/** `digest` identifies the upload's content. */
 export async function storeUpload(
   platform: Platform,
   sql: Db,

@@ -43,7 +43,6 @@ export function importsWorker(platform: Platform): Worker {
   }
 }
 
-/** Returns the number of applied chunks. */
 async function workOn(platform: Platform, job: repository.Job, stopping: AbortSignal | undefined): Promise<number> {
   const { pool, clock, process_id } = platform
   let done = false
@@ -65,11 +64,9 @@ interface Run {
   readonly row: ContactImportRow
   readonly running: Map<Promise<void>, ParsedChunk>
   readonly failures: unknown[]
-  /** The last chunk updated no contact. */
   expect_new: boolean
 }
 
-/** Returns the number of applied chunks, or 1 when the import only ended. */
 async function work(platform: Platform, row: ContactImportRow, stopping: AbortSignal | undefined): Promise<number> {
   const run: Run = { row, running: new Map(), failures: [], expect_new: row.updated === 0 }
   const { running, failures } = run
@@ -84,7 +81,6 @@ async function work(platform: Platform, row: ContactImportRow, stopping: AbortSi
   return Math.max(started.chunks, 1)
 }
 
-/** `ended` when no chunk is left. */
 async function startChunks(
   platform: Platform,
   run: Run,

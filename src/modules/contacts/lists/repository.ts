@@ -45,7 +45,6 @@ export async function listLists(sql: Db, { account_id, mode }: Tenant, page: Pag
     order by l.id desc limit ${page.limit + 1}`
 }
 
-/** False when the list does not exist. */
 export async function updateList(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -105,7 +104,6 @@ export async function insertMembers(
   return result.count
 }
 
-/** Returns how many were members. */
 export async function deleteMembers(
   sql: Db,
   { account_id, mode }: Tenant,

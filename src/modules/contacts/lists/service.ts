@@ -33,7 +33,6 @@ export const listService = (platform: Platform) => ({
   create: (sql: Db, tenant: Tenant, body: ListBody): Promise<ContactList> => createList(platform, sql, tenant, body),
   update: (sql: Db, tenant: Tenant, id: string, body: ListBody): Promise<ContactList> =>
     updateList(platform, sql, tenant, id, body),
-  /** Contacts stay; a periodic job deletes the members. */
   remove: removeList,
   addMembers: (sql: Db, tenant: Tenant, id: string, contacts: readonly string[]) =>
     addMembers(platform, sql, tenant, id, contacts),

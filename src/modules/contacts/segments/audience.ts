@@ -8,7 +8,6 @@ import { type ParsedRules, isGroup, type Condition, type Group } from './rules.t
 import { rulesOf } from './rules-cache.ts'
 import * as repository from './repository.ts'
 
-/** `where` is a function because awaiting a fragment would run it. */
 export interface Audience {
   where(sql: Db): Fragment
   /** A timeout becomes a Problem that names the rule to narrow. */
@@ -70,7 +69,6 @@ function costliest(node: Group | Condition, path: string): Placed {
     .reduce((most, each) => (each.cost > most.cost ? each : most))
 }
 
-/** Rough cost, as a multiple of a column comparison. */
 function costOf({ field, operator, value }: Condition): number {
   if (operator === 'exists' || operator === 'not_exists') return field.kind === 'lists' ? 10 : 1
   const several = 1 + (Array.isArray(value) ? value.length : 1) / 100

@@ -18,7 +18,6 @@ export function fits(node: Group | Condition, holds: (condition: Condition) => b
     : node.conditions.some((each) => fits(each, holds))
 }
 
-/** Tags also compare composed accents. */
 const fold = (text: string, kind: Field['kind']): string =>
   kind === 'tags' ? foldText(text.trim()) : kind === 'lists' ? text : text.toLowerCase()
 
@@ -90,7 +89,6 @@ function timeHolds(
   if (time === null) return operator === 'not_within_days'
   if (operator === 'before') return time < (wanted as string)
   if (operator === 'after') return time > (wanted as string)
-  // a time in an attribute may be in the future, which is not within the past days
   const within = time >= isoTime(now - (wanted as number) * dayMs) && (!isAttribute || time <= isoTime(now))
   return operator === 'within_days' ? within : !within
 }

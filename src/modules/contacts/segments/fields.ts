@@ -15,7 +15,6 @@ export interface Field {
   readonly name: string
   readonly kind: FieldKind
   readonly root: string
-  /** An attribute key or a channel type. */
   readonly key: string | undefined
 }
 
@@ -75,7 +74,6 @@ const plainFields: Readonly<Record<string, FieldKind>> = {
   lists: 'lists',
 }
 
-/** `attributes.` is followed by a key. */
 export const ruleFields: Readonly<Record<string, FieldKind>> = {
   ...plainFields,
   ...Object.fromEntries(
@@ -87,7 +85,6 @@ export const ruleFields: Readonly<Record<string, FieldKind>> = {
 const attributeKey = /^[a-z][a-z0-9_]{0,63}$/
 
 export interface Fields {
-  /** Null for an unknown field. */
   readonly find: (name: string) => Field | null
   readonly names: string
 }

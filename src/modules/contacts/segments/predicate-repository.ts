@@ -25,7 +25,6 @@ export interface PredicateContext {
   readonly lists: ReadonlySet<string>
 }
 
-/** Memoises what is derived from cached rules. */
 function once<From extends object, To>(make: (from: From) => To): (from: From) => To {
   const made = new WeakMap<From, To>()
   return (from) => {
@@ -52,7 +51,6 @@ export function predicate(sql: Db, root: Group, context: PredicateContext): Frag
 }
 
 interface CompileContext extends PredicateContext {
-  /** Columns with the folded text of fields that several conditions compare. */
   readonly folded: ReadonlyMap<string, string>
 }
 
@@ -75,7 +73,6 @@ type AttributePairs = Readonly<Record<string, readonly Scalar[]>>
 /** Above it, each attribute of the contact is looked up among the rules. */
 const attributesCompared = 8
 
-/** Separates the conditions that compare an attribute with texts, and merges them. */
 const attributesAmong = once(
   ({ match, conditions }: Group): { pairs: AttributePairs | null; others: readonly (Group | Condition)[] } => {
     const operators: readonly RuleOperator[] = match === 'any' ? ['equals', 'in'] : ['not_equals', 'not_in']
@@ -96,7 +93,6 @@ const attributesAmong = once(
 const keysOf = once((pairs: AttributePairs) => Object.keys(pairs))
 const textsOf = once((pairs: AttributePairs) => [...new Set(Object.values(pairs).flat())] as string[])
 
-/** Most contacts have none of the texts, which is checked first. */
 function anyPair(sql: Db, pairs: AttributePairs): Fragment {
   const text = sql`rule_text(c.attributes ->> a.key)`
   const both = sql`
@@ -196,7 +192,6 @@ const textColumn = (sql: Db, field: Field): Fragment =>
 
 const values = once(comparedValues)
 
-/** Negations also match missing values. */
 const orMissing = (sql: Db, condition: Condition, holds: Fragment): Fragment =>
   negations.has(condition.operator) ? sql`coalesce(not (${holds}), true)` : sql`(${holds})`
 
@@ -236,7 +231,6 @@ const lengthsOf = once((texts: readonly string[]): readonly number[] | null => {
   return [...lengths]
 })
 
-/** Both sides are folded by SQL and by JavaScript. */
 function textComparison(
   sql: Db,
   column: Fragment,
@@ -258,7 +252,6 @@ function textComparison(
   return sql`${column} = any(string_to_array(rule_text(${joined}::text), ${separator}::text))`
 }
 
-/** Not a letter, and not changed by folding. */
 const separator = '\u001F'
 
 /** SQL splits and folds them at once; null when one contains the separator. */
@@ -416,7 +409,6 @@ function attributeTime(sql: Db, condition: Condition, now: number): Fragment {
       : operator === 'after'
         ? sql`${date} > ${(value as string).slice(0, 10)}::text else ${time} > ${value as string}::text`
         : sql`${date} between ${firstDate(from)}::text and ${until.slice(0, 10)}::text else ${time} between ${from}::text and ${until}::text`
-  // most text fails the first check
   return orMissing(
     sql,
     condition,
@@ -424,5 +416,4 @@ function attributeTime(sql: Db, condition: Condition, now: number): Fragment {
   )
 }
 
-/** The first date that does not start before `time`. */
 const firstDate = (time: string): string => (time.endsWith('T00:00:00.000Z') ? time.slice(0, 10) : time)

@@ -44,7 +44,6 @@ export async function findVersion(sql: Db, { account_id, mode }: Tenant, id: str
   return row?.version ?? null
 }
 
-/** The rules as JSON text, with their version. */
 export async function findVersioned(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -99,7 +98,6 @@ export interface Count {
   readonly reachable: Record<string, number>
 }
 
-/** In one scan: matching contacts, and those reachable per channel type. */
 export async function countContacts(
   sql: Transaction,
   { account_id, mode }: Tenant,

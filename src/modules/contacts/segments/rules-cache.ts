@@ -14,11 +14,9 @@ interface Cached {
 /** Length of the texts; parsed rules take about four times as much. */
 const charactersMax = 8_000_000
 
-/** By segment and version, least recently used first. */
 const entries = new Map<string, Cached>()
 let characters = 0
 
-/** Null when the segment does not exist. */
 export async function rulesOf(sql: Db, tenant: Tenant, id: string): Promise<ParsedRules | null> {
   const version = isId('seg', id) ? await repository.findVersion(sql, tenant, id) : null
   if (version === null) return null

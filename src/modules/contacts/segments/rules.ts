@@ -42,7 +42,6 @@ export function parseRules(input: unknown, param = 'rules', fields: Fields = con
   return { root: root!, lists: reading.lists }
 }
 
-/** The failures that `parseRules` would throw. */
 export const rulesFailures = (input: unknown, param = 'rules', fields: Fields = contactFields): readonly Detail[] =>
   readRules(input, param, fields).reading.failures
 
@@ -287,7 +286,6 @@ function readText(input: unknown, path: string, reading: Reading): string | unde
   return input
 }
 
-/** Text without digits would match every contact. */
 function readPhone(input: unknown, path: string, reading: Reading): string | undefined {
   const text = readText(input, path, reading)
   if (text === undefined || phoneText(text) !== '') return text

@@ -38,13 +38,10 @@ export const segmentService = (platform: Platform) => ({
   preview: (sql: Db, caller: Caller, id: string): Promise<SegmentPreview> => previewSegment(platform, sql, caller, id),
   previewRules: (sql: Db, caller: Caller, rules: Record<string, unknown>): Promise<RulesPreview> =>
     previewRules(platform, sql, caller, rules),
-  /** Null when the segment does not exist. */
   audience: (sql: Db, tenant: Tenant, id: string): Promise<Audience | null> =>
     audienceOfSegment(platform, sql, tenant, id),
-  /** As JSON text; null when the segment does not exist. */
   rules: async (sql: Db, tenant: Tenant, id: string): Promise<string | null> =>
     isId('seg', id) ? ((await repository.findVersioned(sql, tenant, id))?.rules ?? null) : null,
-  /** Null when they are no longer stored. `key` identifies them permanently. */
   async audienceOfStoredRules(
     sql: Db,
     tenant: Tenant,
@@ -170,7 +167,6 @@ async function existing(sql: Db, tenant: Tenant, id: string): Promise<SegmentRow
   return row
 }
 
-/** 404 for the first list that does not exist. */
 async function refuseUnknownLists(
   sql: Db,
   tenant: Tenant,

@@ -3,7 +3,6 @@ import { comparedValues } from './evaluator.ts'
 import type { RuleOperator } from '../../../api/resources/rules.ts'
 import { isGroup, type Condition, type Group, type Scalar } from './rules.ts'
 
-/** By the `match` of the group. */
 interface Merge {
   readonly operators: readonly RuleOperator[]
   readonly into: RuleOperator
