@@ -85,6 +85,6 @@ test('one that was taken and of which no receipt comes is no matter of webhook_u
   const { seen, status, next } = await follow('heartbeat', 'sessions', 'dispatch')
 
   assert.deepEqual([seen.at(-1), status], ['sent; waiting up to a minute for the delivery', 'sent'])
-  assert.match(next, /ask the provider whether they are switched on/)
+  assert.match(next, /Ask the provider whether delivery receipts are enabled/)
   assert.doesNotMatch(next, /webhook_url/)
 })

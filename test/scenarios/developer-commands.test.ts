@@ -152,7 +152,7 @@ test('messages are sent, shown and listed, as JSON just as the API answers them'
   )
   assert.match(
     typed.out,
-    /^msg_\w+ {2}queued .* whatsapp location to \+15005550001\n\nposthorn messages get msg_\w+ shows/,
+    /^msg_\w+ {2}queued .* whatsapp location to \+15005550001\n\nFollow it with posthorn messages get msg_\w+\./,
   )
   assert.deepEqual(got.json, (await account.api.get(`/v1/messages/${text.json.id}`)).body)
   assert.match(shown.out, /order-1\n[^]* sent_at /)
@@ -213,7 +213,7 @@ test('one idempotency key sends once; where no answer comes the key to repeat it
 
   assert.equal(second.json.id, first.json.id)
   assert.equal(lost.code, 1)
-  const key = /--idempotency-key ([\w-]{36}) sends it once/.exec(lost.err)?.[1]
+  const key = /--idempotency-key ([\w-]{36}), which never sends it twice/.exec(lost.err)?.[1]
   assert.ok(key !== undefined && silent.requests.every((request) => request.includes(key)), lost.err)
   assert.match(nobody.err, /cannot be reached/)
 })

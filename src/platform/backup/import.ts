@@ -50,7 +50,9 @@ export async function importRows(parts: ImportParts, path: string): Promise<Impo
       )
       await requireFindable(parts, tx, file.manifest, counts)
       // events that were not fanned out are the newest here
-      await tx`update events set position = feed_position() where account_id = ${account_id} and mode = any(array['live', 'test']) and position >= 0`
+      await tx`
+        update events set position = feed_position()
+        where account_id = ${account_id} and mode = any(array['live', 'test']) and position >= 0`
       return counts
     })
     .catch((error: unknown) => {

@@ -69,14 +69,22 @@ export async function applyFunctions(sql: Db, clock: Clock, wanted: SqlFunctions
       throw new Error(`${file} failed: ${String(error)}`, { cause: error })
     })
     await sql`
-      insert into schema_functions (name, checksum, version, applied_at) values (${name}, ${checksum}, ${wanted.version}, ${now})
-      on conflict (name) do update set checksum = excluded.checksum, version = excluded.version, applied_at = excluded.applied_at`
+      insert into schema_functions (name, checksum, version, applied_at)
+      values (${name}, ${checksum}, ${wanted.version}, ${now})
+      on conflict (name) do update
+        set checksum = excluded.checksum, version = excluded.version, applied_at = excluded.applied_at`
   }
   for (const name of drop) {
     await dropFunction(sql, name)
-    await sql`update schema_functions set checksum = null, version = ${wanted.version}, applied_at = ${now} where name = ${name}`
+    await sql`
+      update schema_functions
+      set checksum = null, version = ${wanted.version}, applied_at = ${now}
+      where name = ${name}`
   }
-  if (keep.length > 0) await sql`update schema_functions set version = ${wanted.version} where name = any(${[...keep]})`
+  if (keep.length > 0)
+    await sql`
+      update schema_functions set version = ${wanted.version}
+      where name = any(${[...keep]})`
   return described({ apply, drop })
 }
 
@@ -122,13 +130,16 @@ async function recordedFunctions(sql: Db): Promise<Recorded[]> {
   return await sql<Recorded[]>`
     select name, checksum, version,
       exists (select from pg_proc p where p.proname = name and p.pronamespace = current_schema()::regnamespace) as exists
-    from schema_functions order by name`
+    from schema_functions
+    order by name`
 }
 
 /** Drops all overloads. */
 async function dropFunction(sql: Db, name: string): Promise<void> {
   const shapes = await sql<{ shape: string }[]>`
-    select oid::regprocedure::text as shape from pg_proc where proname = ${name} and pronamespace = current_schema()::regnamespace`
+    select oid::regprocedure::text as shape
+    from pg_proc
+    where proname = ${name} and pronamespace = current_schema()::regnamespace`
   for (const { shape } of shapes) await sql.unsafe(`drop function ${shape}`)
 }
 

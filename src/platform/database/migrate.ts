@@ -251,10 +251,12 @@ async function updateInstallation(sql: Db, clock: Clock): Promise<void> {
   if (!there!.tables) return
   await sql`
     insert into installation (system_identifier, created_at)
-    select system_identifier::text, ${isoTime(clock.now())} from pg_control_system()
+    select system_identifier::text, ${isoTime(clock.now())}
+    from pg_control_system()
     on conflict do nothing`
   await sql`
-    update installation set feed_epoch = feed_epoch + 1, system_identifier = system.system_identifier::text
+    update installation
+    set feed_epoch = feed_epoch + 1, system_identifier = system.system_identifier::text
     from pg_control_system() as system
     where installation.system_identifier <> system.system_identifier::text
       or (select max(position) from events) > (feed_epoch::bigint << 48) + greatest(

@@ -88,7 +88,10 @@ async function emptyDefault(
   for (let slice = 0; slice < slicesMax; slice++) {
     const deleted = await unlessLocked(pool, (sql) =>
       sql.unsafe(
-        `delete from ${table}_default where ctid = any(array(select ctid from ${table}_default where ${column} < $1 limit ${rowsAtOnce}))`,
+        `delete from ${table}_default
+        where ctid = any(array(
+          select ctid from ${table}_default where ${column} < $1 limit ${rowsAtOnce}
+        ))`,
         [idFloor(prefix, before)],
       ),
     )
@@ -104,7 +107,10 @@ const nameOf = (table: string, from: number): string =>
 /** By name, with the start of the period; null for partitions without one. */
 async function partitionsOf(pool: Pool, table: string): Promise<Map<string, number | null>> {
   const rows = await pool<{ name: string }[]>`
-    select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = to_regclass(${table})`
+    select c.relname as name
+    from pg_inherits i
+    join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = to_regclass(${table})`
   return new Map(rows.map(({ name }) => [name, beginOf(name)]))
 }
 
@@ -124,13 +130,17 @@ async function makePartition(pool: Pool, partitioned: PartitionedTable, from: nu
   try {
     const made = await unlessLocked(pool, async (sql) => {
       const [early] = await sql.unsafe<{ last: string | null }[]>(
-        `select max(${column}) as last from ${table}_default where ${column} >= $1 and ${column} < $2`,
+        `select max(${column}) as last
+        from ${table}_default
+        where ${column} >= $1 and ${column} < $2`,
         [low, high],
       )
       // no id sorts between an id and the same id with one more character
       const start = early!.last === null ? low : `${early!.last}0`
       return await sql.unsafe(
-        `create table if not exists ${nameOf(table, from)} partition of ${table} for values from ('${start}') to ('${high}') with (${storage})`,
+        `create table if not exists ${nameOf(table, from)} partition of ${table}
+        for values from ('${start}') to ('${high}')
+        with (${storage})`,
       )
     })
     return made !== null

@@ -36,19 +36,23 @@ export async function claimKey(
     insert into idempotency_keys as k (account_id, mode, operation, key, fingerprint, lease_until, created_at)
     values (${account_id}, ${mode}, ${operation}, ${key}, ${fingerprint}, ${lease_until}, ${at})
     on conflict on constraint idempotency_keys_pkey do update
-      set fingerprint = excluded.fingerprint, status = null, response = null, encrypted_response = null, message_id = null,
-        lease_until = excluded.lease_until, created_at = excluded.created_at
+      set fingerprint = excluded.fingerprint, status = null, response = null, encrypted_response = null,
+        message_id = null, lease_until = excluded.lease_until, created_at = excluded.created_at
       where k.created_at <= ${isoTime(aged_ms - limits.idempotency_window_ms)}
         or (k.status is null and k.lease_until <= ${at} and k.fingerprint = excluded.fingerprint)
     returning 1 as taken`
   return rows.length === 1
 }
 
+const isKeyOf = (sql: Db, { account_id, mode, operation, key }: KeyedRequest) =>
+  sql`account_id = ${account_id} and mode = ${mode} and operation = ${operation} and key = ${key}`
+
 /** Expired or not. */
 export async function findKey(sql: Db, request: KeyedRequest): Promise<KeyRow | null> {
   const [row] = await sql<KeyRow[]>`
-    select fingerprint, status, response, encrypted_response, message_id, lease_until, created_at from idempotency_keys
-    where account_id = ${request.account_id} and mode = ${request.mode} and operation = ${request.operation} and key = ${request.key}`
+    select fingerprint, status, response, encrypted_response, message_id, lease_until, created_at
+    from idempotency_keys
+    where ${isKeyOf(sql, request)}`
   return row ?? null
 }
 
@@ -63,15 +67,16 @@ export async function insertReply(
   const { account_id, mode, operation, key, fingerprint } = request
   const rows = await sql`
     insert into idempotency_keys (account_id, mode, operation, key, fingerprint, status, response, created_at)
-    values (${account_id}, ${mode}, ${operation}, ${key}, ${fingerprint}, ${reply.status}, ${JSON.stringify(reply.response)}::text::json, ${isoTime(now)})
+    values (${account_id}, ${mode}, ${operation}, ${key}, ${fingerprint}, ${reply.status},
+      ${JSON.stringify(reply.response)}::text::json, ${isoTime(now)})
     on conflict on constraint idempotency_keys_pkey do update ${replacing(sql, aged_ms)}
     returning 1 as stored`
   return rows.length === 1
 }
 
 const replacing = (sql: Db, aged_ms: number) => sql`
-      set fingerprint = excluded.fingerprint, status = excluded.status, message_id = excluded.message_id, response = excluded.response, encrypted_response = null,
-        lease_until = null, created_at = excluded.created_at
+      set fingerprint = excluded.fingerprint, status = excluded.status, message_id = excluded.message_id,
+        response = excluded.response, encrypted_response = null, lease_until = null, created_at = excluded.created_at
       where idempotency_keys.created_at <= ${isoTime(aged_ms - limits.idempotency_window_ms)}`
 
 /** The time of the claim distinguishes it from a later claim of the same key. */
@@ -88,30 +93,34 @@ export async function storeReply(
 ): Promise<boolean> {
   const result = await sql`
     update idempotency_keys
-    set fingerprint = ${reply.fingerprint}, status = ${reply.status}, response = ${reply.response}::text::json, encrypted_response = ${reply.encrypted_response}, lease_until = null
-    where account_id = ${request.account_id} and mode = ${request.mode} and operation = ${request.operation} and key = ${request.key} and created_at = ${claimed_at}`
+    set fingerprint = ${reply.fingerprint}, status = ${reply.status}, response = ${reply.response}::text::json,
+      encrypted_response = ${reply.encrypted_response}, lease_until = null
+    where ${isKeyOf(sql, request)} and created_at = ${claimed_at}`
   return result.count > 0
 }
 
 export async function extendLease(sql: Db, { request, claimed_at }: Claim, lease_until: string): Promise<void> {
   await sql`
     update idempotency_keys set lease_until = ${lease_until}
-    where account_id = ${request.account_id} and mode = ${request.mode} and operation = ${request.operation} and key = ${request.key} and created_at = ${claimed_at}
-      and status is null`
+    where ${isKeyOf(sql, request)} and created_at = ${claimed_at} and status is null`
 }
 
 /** For an operation without effect. */
 export async function releaseKey(sql: Db, { request, claimed_at }: Claim): Promise<void> {
   await sql`
     delete from idempotency_keys
-    where account_id = ${request.account_id} and mode = ${request.mode} and operation = ${request.operation} and key = ${request.key} and created_at = ${claimed_at}
-      and status is null`
+    where ${isKeyOf(sql, request)} and created_at = ${claimed_at} and status is null`
 }
 
 export async function expireKeys(sql: Db, now: number, limit: number): Promise<number> {
   const rows = await sql`
-    delete from idempotency_keys where ctid = any(array(
-      select ctid from idempotency_keys where created_at <= ${isoTime(now - limits.idempotency_window_ms)} limit ${limit}))`
+    delete from idempotency_keys
+    where ctid = any(array(
+      select ctid
+      from idempotency_keys
+      where created_at <= ${isoTime(now - limits.idempotency_window_ms)}
+      limit ${limit}
+    ))`
   return rows.count
 }
 
@@ -120,8 +129,10 @@ export const keyColumns = ['operation', 'idempotency_key', 'fingerprint'] as con
 
 /** Yields a row if the row `i` (account_id, mode and `keyColumns`) has no key, or one that expired at `aged_ms`. */
 export const unusedKey = (sql: Db, aged_ms: number) => sql`
-  select from (values (true)) as one where i.idempotency_key is null or not exists (
-    select from idempotency_keys where account_id = i.account_id and mode = i.mode and operation = i.operation and key = i.idempotency_key
+  select from (values (true)) as one
+  where i.idempotency_key is null or not exists (
+    select from idempotency_keys
+    where account_id = i.account_id and mode = i.mode and operation = i.operation and key = i.idempotency_key
       and created_at > ${isoTime(aged_ms - limits.idempotency_window_ms)}
   )`
 
@@ -140,15 +151,29 @@ const statuses = JSON.stringify(
  */
 export const insertKeys = (sql: Db, now: number, aged_ms: number) => sql`
   insert into idempotency_keys (account_id, mode, operation, key, fingerprint, status, message_id, response, created_at)
-  select distinct on (account_id, mode, operation, idempotency_key) account_id, mode, operation, idempotency_key, fingerprint,
-    case when value is not null then (value ->> 'status')::int when message_id is not null then 202 else (${statuses}::text::json ->> code)::int end,
+  select distinct on (account_id, mode, operation, idempotency_key)
+    account_id, mode, operation, idempotency_key, fingerprint,
+    case
+      when value is not null then (value ->> 'status')::int
+      when message_id is not null then 202
+      else (${statuses}::text::json ->> code)::int
+    end,
     case when value is null then message_id end,
-    case when value is not null then value -> 'response' when message_id is null then json_build_object('code', code) end, ${isoTime(now)}
-  from submitted where ${hasStoredKey(sql)}
+    case
+      when value is not null then value -> 'response'
+      when message_id is null then json_build_object('code', code)
+    end,
+    ${isoTime(now)}
+  from submitted
+  where ${hasStoredKey(sql)}
   order by account_id, mode, operation, idempotency_key, n
   on conflict on constraint idempotency_keys_pkey do update ${replacing(sql, aged_ms)}
   returning 1`
 
 /** True when every key of `submitted` was free; `completed` is the result of `insertKeys`. */
 export const allKeysWereFree = (sql: Db) => sql`
-  (select count(*) from completed) = (select count(distinct (account_id, mode, operation, idempotency_key)) from submitted where ${hasStoredKey(sql)})`
+  (select count(*) from completed) = (
+    select count(distinct (account_id, mode, operation, idempotency_key))
+    from submitted
+    where ${hasStoredKey(sql)}
+  )`

@@ -60,10 +60,13 @@ async function share(sql: ReservedSql, wait_ms: number): Promise<boolean> {
 async function hasCompany(sql: ReservedSql, process_id: string, alive_since: string): Promise<boolean> {
   const [row] = await sql<{ company: boolean }[]>`
     select exists (
-      select from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())
+      select from pg_locks
+      where locktype = 'advisory' and not granted
+        and database = (select oid from pg_database where datname = current_database())
         and classid::bigint = ${key}::bigint >> 32 and objid::bigint = ${key}::bigint & 4294967295
     ) or exists (
-      select from processes where id <> ${process_id} and heartbeat_at > ${alive_since}
+      select from processes
+      where id <> ${process_id} and heartbeat_at > ${alive_since}
     ) as company`
   return row!.company
 }
@@ -137,12 +140,17 @@ export function processRegistry(platform: Platform, hooks: ProcessHooks): Proces
 
 export async function writeBeat(sql: Db, process_id: string, roles: readonly string[], at: string): Promise<void> {
   await sql`
-    insert into processes (id, roles, started_at, heartbeat_at) values (${process_id}, ${[...roles]}::text[], ${at}, ${at})
+    insert into processes (id, roles, started_at, heartbeat_at)
+    values (${process_id}, ${[...roles]}::text[], ${at}, ${at})
     on conflict (id) do update set heartbeat_at = excluded.heartbeat_at`
 }
 
 export async function isAnyWorking(sql: Db, alive_since: string): Promise<boolean> {
-  const rows = await sql`select 1 from processes where heartbeat_at > ${alive_since} and 'worker' = any(roles) limit 1`
+  const rows = await sql`
+    select 1
+    from processes
+    where heartbeat_at > ${alive_since} and 'worker' = any(roles)
+    limit 1`
   return rows.length > 0
 }
 

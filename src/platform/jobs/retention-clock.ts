@@ -117,7 +117,9 @@ async function initialTime(state: State, sql: Db): Promise<number> {
 /** Resolves to the later of both times. */
 async function exchange(state: State, sql: Db): Promise<number> {
   const [row] = await sql<{ trusted_at: string }[]>`
-    update installation set trusted_at = greatest(trusted_at, ${isoTime(Math.floor(expected(state)))}::timestamptz) returning trusted_at`
+    update installation
+    set trusted_at = greatest(trusted_at, ${isoTime(Math.floor(expected(state)))}::timestamptz)
+    returning trusted_at`
   return row === undefined ? expected(state) : Date.parse(row.trusted_at)
 }
 

@@ -75,15 +75,16 @@ export function makeSecrets(keys: SecretKeys, hashKey: Buffer): Secrets {
 export async function openSecrets(sql: Db, keys: SecretKeys): Promise<Secrets> {
   const sealer = makeSecrets(keys, randomBytes(32))
   const [row] = await sql<{ key_check: string; address_hash_key: string }[]>`
-    update installation set
-      key_check = coalesce(key_check, ${sealer.seal(keyCheckText)}),
+    update installation
+    set key_check = coalesce(key_check, ${sealer.seal(keyCheckText)}),
       address_hash_key = coalesce(address_hash_key, ${sealer.seal(randomBytes(32).toString('base64'))})
     returning key_check, address_hash_key`
-  if (row === undefined) throw new Error('the database has no row in `installation`: run `posthorn migrate` first')
+  if (row === undefined) throw new Error('the database has no row in `installation`; run `posthorn migrate` first')
   const hashKey = proven(sealer, row)
   if (!sealer.isCurrent(row.key_check) || !sealer.isCurrent(row.address_hash_key)) {
     await sql`
-      update installation set key_check = ${sealer.seal(keyCheckText)}, address_hash_key = ${sealer.seal(hashKey)}
+      update installation
+      set key_check = ${sealer.seal(keyCheckText)}, address_hash_key = ${sealer.seal(hashKey)}
       where key_check = ${row.key_check}`
   }
   return makeSecrets(keys, Buffer.from(hashKey, 'base64'))
