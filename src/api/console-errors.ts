@@ -4,7 +4,7 @@ import type { ErrorEntry } from './errors.ts'
 export const consoleErrorCatalogue = {
   csrf_header_missing: {
     status: 403,
-    title: 'The request does not say that it comes from the console.',
+    title: 'The header Service-Console is missing.',
     fix: 'Send the header `Service-Console: 1`, from a page of this origin.',
   },
   session_required: { status: 401, title: 'Nobody is signed in.', fix: 'Sign in, then repeat.' },
@@ -21,16 +21,16 @@ export const consoleErrorCatalogue = {
   account_locked: {
     status: 429,
     title: 'Signing in is locked after five failures in a row.',
-    fix: 'Wait the seconds of Retry-After, or choose a new password by the link in the e-mail.',
+    fix: 'Wait for the seconds in Retry-After, or reset your password with the link in the e-mail.',
   },
   token_invalid: {
     status: 400,
-    title: 'The link was used, has expired or was never given out.',
+    title: 'The link was used, has expired or is invalid.',
     fix: 'Ask for a new one.',
   },
   account_required: {
     status: 403,
-    title: 'No account is chosen, or it is none of yours.',
+    title: 'No account is chosen, or you are not a member of it.',
     fix: 'Send the id of an account that GET /console/api/session lists as the header `Service-Account`.',
   },
   role_not_allowed: {
@@ -41,18 +41,18 @@ export const consoleErrorCatalogue = {
   admin_required: { status: 403, title: 'This is for administrators of the platform.', fix: 'Ask one of them.' },
   impersonation_restricted: {
     status: 403,
-    title: 'This cannot be done for somebody else.',
+    title: 'This is not allowed while you impersonate another user.',
     fix: 'End the impersonation first.',
   },
   reauthentication_required: {
     status: 403,
-    title: 'You signed in too long ago for this.',
-    fix: 'Give your password once more, then repeat.',
+    title: 'This requires a recent sign-in.',
+    fix: 'Enter your password again, then repeat.',
   },
-  email_taken: { status: 409, title: 'Another user has this e-mail address.', fix: 'Give another one.' },
+  email_taken: { status: 409, title: 'Another user has this e-mail address.', fix: 'Use another address.' },
   member_exists: {
     status: 409,
-    title: 'This person is a member of the account already.',
+    title: 'This person is already a member of the account.',
     fix: 'Change the role in the team instead.',
   },
   identity_exists: {
@@ -62,24 +62,24 @@ export const consoleErrorCatalogue = {
   },
   last_sign_in_method: {
     status: 409,
-    title: 'Nobody could sign in as you afterwards.',
+    title: 'You could not sign in afterwards.',
     fix: 'Set a password or link an identity first.',
   },
-  oauth_pending_expired: { status: 400, title: 'No sign-in waits to be confirmed.', fix: 'Start again.' },
+  oauth_pending_expired: { status: 400, title: 'There is no sign-in to confirm.', fix: 'Start again.' },
   api_key_limit: {
     status: 400,
     title: 'The account has 50 keys that are not revoked.',
-    fix: 'Revoke one that is not used any more.',
+    fix: 'Revoke an unused key.',
   },
   import_file_invalid: {
     status: 400,
-    title: 'The file is empty or no text in UTF-8.',
+    title: 'The file is empty or not UTF-8 text.',
     fix: 'Save it as CSV UTF-8 in your spreadsheet, then upload it again.',
   },
   import_state_invalid: {
     status: 409,
-    title: 'The import is past that step.',
-    fix: 'Reload it to see where it stands.',
+    title: 'The import is already past this step.',
+    fix: 'Reload it to see its status.',
   },
   signature_invalid: {
     status: 400,

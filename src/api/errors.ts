@@ -33,7 +33,7 @@ export const errorCatalogue = {
   },
   webhook_endpoint_limit_reached: {
     status: 400,
-    title: 'The account has as many webhook endpoints in this mode as it may have.',
+    title: 'The account has reached its limit of webhook endpoints in this mode.',
     fix: 'Delete an endpoint that is no longer used, or ask the operator to raise POSTHORN_WEBHOOK_ENDPOINT_LIMIT.',
   },
   webhook_url_not_public: {
@@ -48,12 +48,12 @@ export const errorCatalogue = {
   },
   automation_limit_reached: {
     status: 400,
-    title: 'The integration source has as many automations as it may have.',
+    title: 'The integration source has reached its limit of automations.',
     fix: 'Delete an automation that is no longer used.',
   },
   contact_limit_reached: {
     status: 400,
-    title: 'The account has as many contacts as it may have.',
+    title: 'The account has reached its limit of contacts.',
     fix: 'Delete contacts that are no longer needed, or ask the operator to raise POSTHORN_CONTACT_LIMIT; updates still work.',
   },
   campaign_limit_exceeded: {
@@ -63,12 +63,12 @@ export const errorCatalogue = {
   },
   consent_required: {
     status: 400,
-    title: "The recipients' agreement to be contacted was not declared.",
+    title: "The recipients' consent was not declared.",
     fix: 'Set `consent_declared` to true once you hold the consent of everybody in the list.',
   },
   payload_too_large: {
     status: 413,
-    title: 'The body is larger than this endpoint takes.',
+    title: 'The body is larger than this endpoint accepts.',
     fix: 'Send less in one request: 256 KB for automation events and native webhooks, 1 MB elsewhere.',
   },
   api_key_missing: {
@@ -150,7 +150,7 @@ export const errorCatalogue = {
   idempotency_key_reused: {
     status: 409,
     title: 'The Idempotency-Key was used within 24 hours with a different body.',
-    fix: 'Use a fresh key for a different request.',
+    fix: 'Use a new key for a different request.',
   },
   channel_identifier_taken: {
     status: 409,
@@ -165,21 +165,21 @@ export const errorCatalogue = {
   campaign_state_invalid: {
     status: 409,
     title: "The action is not possible in the campaign's status.",
-    fix: 'Retrieve the campaign and look at its `status`.',
+    fix: 'Retrieve the campaign and check its `status`.',
   },
   message_state_invalid: {
     status: 409,
     title: "The action is not possible in the message's status.",
-    fix: 'Retrieve the message and look at its `status`; only queued messages can be cancelled.',
+    fix: 'Retrieve the message and check its `status`; only queued messages can be cancelled.',
   },
   delivery_state_invalid: {
     status: 409,
     title: "The action is not possible in the delivery's status.",
-    fix: 'A pending delivery is retried by itself; wait until it is delivered or failed.',
+    fix: 'A pending delivery is retried automatically; wait until it is delivered or failed.',
   },
   channel_not_connected: {
     status: 422,
-    title: 'The channel has no link to its provider, or is suspended.',
+    title: 'The channel is not connected to its provider, or is suspended.',
     fix: 'Reconnect the channel, then send again.',
   },
   recipient_blocked: {
@@ -195,7 +195,7 @@ export const errorCatalogue = {
   upstream_rejected: {
     status: 422,
     title: 'The channel provider refuses the request.',
-    fix: 'Correct what the message names, then send again.',
+    fix: 'Correct the request as the message says, then send again.',
   },
   template_not_approved: {
     status: 422,
@@ -204,18 +204,17 @@ export const errorCatalogue = {
   },
   rate_limit_exceeded: {
     status: 429,
-    title:
-      'The key sent more requests per second to this endpoint than it may, or the account has too many expensive reads under way.',
-    fix: 'Wait the seconds of Retry-After, then repeat; nothing was processed or charged.',
+    title: 'The key exceeded its requests per second for this endpoint, or the account runs too many expensive reads.',
+    fix: 'Wait for the seconds in Retry-After, then repeat; nothing was processed or charged.',
   },
   internal_error: {
     status: 500,
-    title: 'Something failed on our side.',
+    title: 'The service failed to process the request.',
     fix: 'Repeat with the same Idempotency-Key; if it persists, report the request id.',
   },
   upstream_unavailable: {
     status: 503,
-    title: 'The message could not be taken now; nothing was charged.',
+    title: 'The message could not be accepted now; nothing was charged.',
     fix: 'Repeat with backoff and the same Idempotency-Key.',
   },
 } as const satisfies Record<string, ErrorEntry>

@@ -94,18 +94,18 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   Account: 'The account behind a key.',
   Billing: 'The prepaid balance, prices, usage and every movement of money.',
   Channels: "The account's senders. Test mode has one sandbox channel of each type.",
-  Contacts: 'The people behind the numbers: who they are and whether they may be written to.',
-  'Contact lists': 'Groups of contacts that are kept by hand.',
+  Contacts: 'People you write to, with their consent.',
+  'Contact lists': 'Groups of contacts that you maintain yourself.',
   Segments: 'Groups of contacts that are described by rules.',
   'Contact imports': 'Contacts from CSV files, and back.',
-  Messages: 'Sending, alone and in batches; what became of a message.',
+  Messages: 'Send messages one by one or in batches, and follow their status.',
   'Webhook endpoints': 'Addresses that get events, their deliveries and secrets.',
   Events: 'The feed of events, for polling and catching up.',
   Campaigns: 'One message to many, on time, once each.',
-  'Integration sources': 'Shops and sites that report what happened there.',
-  'Automation events': 'What shops and sites report, and the receipts of it.',
-  Automations: 'Which message follows what a source reports, and what came of it.',
-  [eventsTag]: 'What webhook endpoints receive.',
+  'Integration sources': 'Shops and sites that report events.',
+  'Automation events': 'Events that shops and sites report, and their receipts.',
+  Automations: 'Rules that send a message after an event, and their runs.',
+  [eventsTag]: 'The events that webhook endpoints receive.',
 }
 
 function operation(route: Route, components: Components, entrance: Entrance): Json {
@@ -134,7 +134,7 @@ const idempotencyKey: Json = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  description: 'Makes the request safe to repeat for 24 hours: the answer to the first one is replayed.',
+  description: 'Makes the request safe to repeat for 24 hours: repetitions get the first response.',
   schema: { type: 'string', minLength: 1, maxLength: limits.idempotency_key_length_max },
   example: 'order-1042-shipped',
 }
@@ -302,7 +302,7 @@ const descriptions: Readonly<Record<number, string>> = {
   200: 'Done.',
   201: 'Created.',
   202: 'Accepted; what follows happens in the background.',
-  207: 'Every item has a status of its own.',
+  207: 'Each item has its own status.',
   304: 'Not changed since.',
 }
 

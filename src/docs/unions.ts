@@ -80,7 +80,7 @@ const contentOf = (type: string): ContentType => contentTypes[type as keyof type
 const typed = (type: string): Json => ({
   type: 'string',
   const: type,
-  description: `Always \`${type}\`: it tells the variants apart.`,
+  description: `Always \`${type}\`, the discriminator of the variants.`,
 })
 
 const sentContent = (type: string): Json => {
@@ -167,13 +167,13 @@ function messageVariant(flat: ObjectSchema, type: string): Json {
   const fields = {
     type: 'object',
     $id: 'MessageFields',
-    description: 'What every message has, whatever its type.',
+    description: 'The fields of all message types.',
     required,
     properties: shared,
   }
   const content = {
     type: 'object',
-    description: `What it says, under the key \`${type}\`.`,
+    description: `The content, under the key \`${type}\`.`,
     required: [type],
     properties: { [type]: anyContent(type) },
   }
@@ -194,7 +194,7 @@ function eventVariant(flat: ObjectSchema, type: string): Json {
   const { object, when } = eventTypes[type as EventType]
   const data = {
     type: 'object',
-    description: 'What the event is about.',
+    description: 'The object of the event.',
     required: ['object'],
     properties: { object: resources[object] },
   }

@@ -329,7 +329,7 @@ test('at the contact limit rows of new contacts are rejected, and known contacts
   const errors = await api.get(`/v1/contact_imports/${done.id}/errors`)
 
   assert.deepEqual([done.status, done.created, done.updated, done.rejected], ['completed', 1, 1, 1])
-  assert.match(errors.body, /\r\n\+15005551013,C,3,rejected,"The account has as many contacts/)
+  assert.match(errors.body, /\r\n\+15005551013,C,3,rejected,"The account has reached its limit of contacts/)
   await world.invariants()
 })
 

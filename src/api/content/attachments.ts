@@ -7,7 +7,7 @@ const attachmentTypes = ['image', 'video', 'audio', 'document', 'sticker'] as co
 
 const attachment = <U extends TSchema>(url: U, captionMax?: number) =>
   Type.Object({
-    type: oneOf(attachmentTypes, 'What kind of file it is.'),
+    type: oneOf(attachmentTypes, 'The kind of file.'),
     url,
     filename: maybe(text(0, undefined, 'The name under which a document is shown.')),
     caption: maybe(text(0, captionMax, 'Words shown with the file.')),
@@ -15,7 +15,7 @@ const attachment = <U extends TSchema>(url: U, captionMax?: number) =>
 
 export const attachments = contentType({
   summary:
-    'One to ten files, fetched from their URLs. On a live WhatsApp channel each becomes a provider message of its own, under one Message and one charge.',
+    'One to ten files, fetched from their URLs. On a live WhatsApp channel each becomes a separate provider message, under one Message and one charge.',
   schema: list(
     attachment(httpsUrl('Where the file is fetched from.'), 1024),
     1,

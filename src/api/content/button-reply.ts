@@ -7,7 +7,7 @@ export const buttonReply = contentType({
   summary: 'The recipient tapped a button of a `button`, `carousel` or `template` message.',
   schema: Type.Object({
     id: text(1, undefined, 'The `id` that you gave the button.'),
-    title: text(0, undefined, 'What the button said.'),
+    title: text(0, undefined, 'The label of the button.'),
   }),
   example: { id: 'home_yes', title: 'Yes' },
   rules: [],

@@ -5,13 +5,13 @@ import { body, footer, header, list, replyButton } from './fields.ts'
 import { headerContent, uniqueButtons } from './rules.ts'
 
 export const button = contentType({
-  summary: 'A text with one to three buttons; the answer comes in as a `button_reply`.',
+  summary: 'A text with one to three buttons; the reply arrives as a `button_reply`.',
   schema: Type.Object({
     header,
     body,
     footer,
     action: Type.Object(
-      { buttons: list(replyButton, 1, 3, 'The answers to choose from.') },
+      { buttons: list(replyButton, 1, 3, 'The buttons.') },
       { description: 'What the recipient can do.' },
     ),
   }),

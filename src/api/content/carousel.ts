@@ -15,9 +15,9 @@ const card = Type.Object({
     },
     { description: 'The picture or video of the card.' },
   ),
-  body: maybe(Type.Object({ text: text(0, 160, 'The text of the card.') }, { description: 'What the card says.' })),
+  body: maybe(Type.Object({ text: text(0, 160, 'The text of the card.') }, { description: 'The text of the card.' })),
   action: Type.Object(
-    { parameters: maybe(urlParameters), buttons: maybe(list(replyButton, 1, 3, 'The answers to choose from.')) },
+    { parameters: maybe(urlParameters), buttons: maybe(list(replyButton, 1, 3, 'The buttons.')) },
     { description: 'Either `parameters` or `buttons`.' },
   ),
 })

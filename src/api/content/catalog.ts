@@ -7,7 +7,7 @@ const parameters = maybe(
   Type.Object(
     {
       thumbnail_product_retailer_id: maybe(
-        text(1, undefined, 'The article whose picture is shown; the first one when absent.'),
+        text(1, undefined, 'The product whose picture is shown; by default the first one.'),
       ),
     },
     { description: 'How the catalog is shown.' },

@@ -4,7 +4,7 @@ import { contentType } from './content-type.ts'
 import { list, maybe, text } from './fields.ts'
 
 const word = (description: string) => maybe(text(0, undefined, description))
-const kind = word('What it is for, such as `CELL`, `HOME` or `WORK`.')
+const kind = word('The kind, such as `CELL`, `HOME` or `WORK`.')
 
 const card = Type.Object({
   name: Type.Object(
@@ -13,14 +13,14 @@ const card = Type.Object({
       first_name: word('Given name.'),
       last_name: word('Family name.'),
     },
-    { description: 'Who it is.' },
+    { description: 'The person.' },
   ),
   phones: maybe(
     list(
       Type.Object({
         phone: text(1, undefined, 'The number.'),
         type: kind,
-        wa_id: word('Its WhatsApp id; with it the recipient can write at once.'),
+        wa_id: word('The WhatsApp id, which lets the recipient write directly.'),
       }),
       0,
       undefined,
@@ -32,7 +32,7 @@ const card = Type.Object({
   ),
   org: maybe(
     Type.Object(
-      { company: word('The company.'), department: word('The department.'), title: word('The position held.') },
+      { company: word('The company.'), department: word('The department.'), title: word('The job title.') },
       { description: 'Where the person works.' },
     ),
   ),

@@ -51,15 +51,15 @@ export const header = maybe(
       url: maybe(httpsUrl('Where the picture, video or document is fetched from; for the other types.')),
       filename: maybe(text(0, undefined, 'The name under which a document is shown.')),
     },
-    { description: 'What stands above the message.' },
+    { description: 'The header above the message.' },
   ),
 )
 
 export const replyButton = Type.Object({
   reply: Type.Object(
     {
-      id: text(1, 256, 'Your own name of the button; it comes back in the `button_reply`.'),
-      title: text(1, 20, 'What the recipient sees on the button.'),
+      id: text(1, 256, 'Your ID for the button; returned in the `button_reply`.'),
+      title: text(1, 20, 'The label of the button.'),
     },
     { description: 'The button.' },
   ),
@@ -67,7 +67,7 @@ export const replyButton = Type.Object({
 
 export const urlParameters = Type.Object(
   {
-    display_text: text(1, 20, 'What the recipient sees on the button.'),
+    display_text: text(1, 20, 'The label of the button.'),
     url: webUrl('The address that the button opens.'),
   },
   { description: 'The button.' },

@@ -34,13 +34,13 @@ const parameters = Type.Object(
   {
     flow_id: maybe(text(1, undefined, 'The id of the flow; either this or `flow_name`.')),
     flow_name: maybe(text(1, undefined, 'The name of the flow; either this or `flow_id`.')),
-    flow_cta: text(1, 20, 'What the recipient sees on the button.'),
+    flow_cta: text(1, 20, 'The label of the button.'),
     flow_token: maybe(text(0, undefined, 'Your own reference of this run of the flow.')),
     mode: maybe(oneOf(['draft', 'published'], 'Which version of the flow opens; `published` when absent.')),
     flow_action: maybe(
       oneOf(
         ['navigate', 'data_exchange'],
-        'Whether a screen opens at once or your endpoint is asked first; `navigate` when absent.',
+        'Whether a screen opens immediately or your endpoint is called first; by default `navigate`.',
       ),
     ),
     flow_action_payload: maybe(
@@ -51,7 +51,7 @@ const parameters = Type.Object(
 )
 
 export const flow = contentType({
-  summary: 'A text with a button that opens a form inside the app; what was filled in comes in as a `flow_reply`.',
+  summary: 'A text with a button that opens a form inside the app; the response arrives as a `flow_reply`.',
   schema: Type.Object({
     header,
     body,

@@ -5,8 +5,8 @@ import { body, footer, header, list as array, maybe, text } from './fields.ts'
 import { headerContent, itemsAt, reportTwins, sectionTitles, sectionTotal, type Rule } from './rules.ts'
 
 const row = Type.Object({
-  id: text(1, 200, 'Your own name of the row; it comes back in the `list_reply`.'),
-  title: text(1, 24, 'What the recipient sees.'),
+  id: text(1, 200, 'Your ID for the row; returned in the `list_reply`.'),
+  title: text(1, 24, 'The visible text.'),
   description: maybe(text(0, 72, 'A second line under the title.')),
 })
 
@@ -27,14 +27,14 @@ const uniqueRows: Rule = (value, walk) => {
 }
 
 export const list = contentType({
-  summary: 'A text with a button that opens a menu; the chosen row comes in as a `list_reply`.',
+  summary: 'A text with a button that opens a menu; the chosen row arrives as a `list_reply`.',
   schema: Type.Object({
     header,
     body,
     footer,
     action: Type.Object(
       {
-        button: text(1, 20, 'What the recipient sees on the button that opens the menu.'),
+        button: text(1, 20, 'The label of the button that opens the menu.'),
         sections: array(section, 1, 10, 'The groups of rows.'),
       },
       { description: 'The menu.' },

@@ -4,7 +4,7 @@ import { contentType } from './content-type.ts'
 import { body } from './fields.ts'
 
 export const locationRequest = contentType({
-  summary: 'A text with a button by which the recipient sends a place; it comes in as a `location`.',
+  summary: 'A text with a button that lets the recipient send a location; it arrives as a `location`.',
   schema: Type.Object({ body }),
   example: { body: { text: 'Where should we deliver?' } },
   rules: [],

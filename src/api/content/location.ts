@@ -8,7 +8,7 @@ export const location = contentType({
   schema: Type.Object({
     latitude: Type.Number({ minimum: -90, maximum: 90, description: 'Degrees north of the equator.' }),
     longitude: Type.Number({ minimum: -180, maximum: 180, description: 'Degrees east of Greenwich.' }),
-    name: maybe(text(0, undefined, 'What the place is called.')),
+    name: maybe(text(0, undefined, 'The name of the place.')),
     address: maybe(text(0, undefined, 'Its postal address, in one line.')),
   }),
   example: { latitude: 52.5163, longitude: 13.3777, name: 'Brandenburg Gate', address: 'Pariser Platz, 10117 Berlin' },

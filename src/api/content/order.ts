@@ -14,8 +14,8 @@ export const order = contentType({
   summary: 'The recipient ordered from a `product`, `product_list` or `catalog` message.',
   schema: Type.Object({
     catalog_id: text(1, undefined, 'The id of the catalog at the provider.'),
-    text: maybe(text(0, undefined, 'What the recipient wrote with the order.')),
-    items: list(item, 1, undefined, 'What was ordered.'),
+    text: maybe(text(0, undefined, "The recipient's note.")),
+    items: list(item, 1, undefined, 'The ordered products.'),
   }),
   example: {
     catalog_id: '194836987003835',

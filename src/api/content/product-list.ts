@@ -15,11 +15,11 @@ const section = Type.Object({
 })
 
 export const productList = contentType({
-  summary: 'Up to thirty articles of a catalog, in sections.',
+  summary: 'Up to thirty products of a catalog, in sections.',
   schema: Type.Object({
     header: Type.Object(
       { type: maybe(oneOf(['text'], 'Only `text`; may be left out.')), text: text(1, 60, 'The headline.') },
-      { description: 'What stands above the message.' },
+      { description: 'The header above the message.' },
     ),
     body,
     footer,

@@ -4,7 +4,7 @@ import { contentType } from './content-type.ts'
 import { body, footer, maybe, text } from './fields.ts'
 
 export const product = contentType({
-  summary: 'One article of a catalog.',
+  summary: 'One product of a catalog.',
   schema: Type.Object({
     body: maybe(body),
     footer,

@@ -6,13 +6,13 @@ import { list, maybe, text } from './fields.ts'
 import { type Rule } from './rules.ts'
 
 const parameter = Type.Object({
-  type: text(1, undefined, 'What fills the blank, for example `text`, `image` or `payload`.'),
+  type: text(1, undefined, 'The parameter value, for example `text`, `image` or `payload`.'),
   text: maybe(text(0, undefined, 'The words; required for type `text`.')),
 })
 
 const component = Type.Object({
   type: text(1, undefined, 'The part of the template, for example `header`, `body` or `button`.'),
-  parameters: maybe(list(parameter, 0, undefined, 'What fills the blanks of this part, in order.')),
+  parameters: maybe(list(parameter, 0, undefined, 'The parameters of this part, in order.')),
 })
 
 /** Plain loops, because every template passes through here. */
@@ -42,7 +42,7 @@ const parameterTexts: Rule = (value, walk) => {
 
 export const template = contentType({
   summary:
-    'An approved template with its blanks filled; the one type that may be sent on WhatsApp outside the 24-hour customer service window.',
+    'An approved template with its parameters; the only type that WhatsApp allows outside the 24-hour customer service window.',
   schema: Type.Object({
     name: text(1, 512, 'The name under which the template was approved.'),
     language: Type.Object(

@@ -4,8 +4,8 @@ import { contentType } from './content-type.ts'
 import { text } from './fields.ts'
 
 export const unsupported = contentType({
-  summary: 'Something came in that the provider or this service cannot show.',
-  schema: Type.Object({ provider_type: text(0, undefined, 'What the provider calls it.') }),
+  summary: 'An inbound message that the provider or Posthorn cannot show.',
+  schema: Type.Object({ provider_type: text(0, undefined, "The provider's type.") }),
   example: { provider_type: 'ephemeral' },
   rules: [],
   direction: 'inbound',

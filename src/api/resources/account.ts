@@ -14,9 +14,9 @@ export const Account = Type.Object(
     api_key: Type.Object(
       {
         id: Type.String({ description: 'Prefix `key_`; it names the key in logs, and reveals nothing of it.' }),
-        name: Type.String({ description: 'As the key was called when it was made.' }),
+        name: Type.String({ description: 'The name of the key when it was created.' }),
         scopes: Type.Array(Type.String({ enum: [...scopes] }), {
-          description: 'What it may do: an operation that asks for another scope is 403 `scope_missing`.',
+          description: 'The permissions of the key: an operation with another scope responds 403 `scope_missing`.',
         }),
       },
       { description: 'The key of this request.' },

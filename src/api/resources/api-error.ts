@@ -15,8 +15,8 @@ export const ErrorBody = Type.Object(
       Type.Array(
         Type.Object({
           param: Type.String({ description: 'The request field, such as `text.body`.' }),
-          code: Type.String({ enum: [...detailCodes], description: 'What is wrong with it.' }),
-          message: Type.String({ description: 'What to do about it, for people.' }),
+          code: Type.String({ enum: [...detailCodes], description: 'The error code.' }),
+          message: Type.String({ description: 'A sentence for people: what to do.' }),
         }),
         {
           description: 'Every failure of a validation round.',

@@ -57,9 +57,9 @@ export const EventCustomer = Type.Object(
     external_id: text(255, { description: "The platform's id of the customer." }),
     phone: text(64, {
       description:
-        'With its country code, such as +4915112345678; spaces, dots, dashes and brackets are fine. Without one that can be read nobody can be written to.',
+        'With country code, such as +4915112345678; spaces, dots, dashes and brackets are allowed. Without a valid number no message can be sent.',
     }),
-    email: text(320, { description: 'Kept with the contact; nothing is sent to it.' }),
+    email: text(320, { description: 'Stored with the contact; no messages are sent to it.' }),
     first_name: text(255, { description: 'Given name; the merge tag `{{first_name}}`.' }),
     last_name: text(255, { description: 'Family name; the merge tag `{{last_name}}`.' }),
     locale: text(64, { description: 'Such as `de` or `de-AT`.' }),
@@ -75,11 +75,11 @@ export const EventCustomer = Type.Object(
       Type.Unsafe<Record<string, unknown> | null>({
         type: ['object', 'null'],
         additionalProperties: true,
-        description: 'Whatever else is known of the customer, for conditions on `customer.attributes.<path>`.',
+        description: 'Other data about the customer, for conditions on `customer.attributes.<path>`.',
       }),
     ),
   },
-  { additionalProperties: true, description: 'Whom it happened to.' },
+  { additionalProperties: true, description: 'The customer of the event.' },
 )
 export type EventCustomer = Static<typeof EventCustomer>
 
@@ -88,10 +88,10 @@ const agreed = (description: string) =>
 
 const EventConsent = Type.Object(
   {
-    transactional: agreed('To messages about what the customer has bought, booked or asked for.'),
+    transactional: agreed('Consent to messages about purchases, bookings and requests of the customer.'),
     marketing: agreed('To advertising.'),
   },
-  { additionalProperties: true, description: 'What the customer has agreed to, as far as the source knows.' },
+  { additionalProperties: true, description: 'Consents of the customer that the source knows.' },
 )
 type EventConsent = Static<typeof EventConsent>
 
@@ -116,7 +116,8 @@ export const ReportedEvent = Type.Object({
     Type.Unsafe<Record<string, unknown> | null>({
       type: ['object', 'null'],
       additionalProperties: true,
-      description: 'What happened, such as `{ "order": { … } }`; conditions and merge tags read it as `data.<path>`.',
+      description:
+        'Data of the event, such as `{ "order": { … } }`; conditions and merge tags read it as `data.<path>`.',
     }),
   ),
 })
@@ -134,14 +135,14 @@ export const AutomationEvent = Type.Object(
     mode: Mode,
     source_id: Type.String({ description: 'The integration source (`src_`) that reported it.' }),
     type: Type.String({
-      description: 'As it was reported; `<platform>.<topic>` for a native webhook of a topic that stands for no event.',
+      description: 'As reported; `<platform>.<topic>` for a native webhook whose topic is no known event.',
       examples: ['order.shipped'],
     }),
     event_id: Type.String({ description: "The source's own id of the event.", examples: ['wc-1001-shipped'] }),
     origin: Type.Unsafe<ReportOrigin>({
       type: 'string',
       enum: [...reportOrigins],
-      description: 'How it came in: by `POST /v1/automation_events`, or as a webhook in the form of the platform.',
+      description: 'How it was received: by `POST /v1/automation_events`, or as a native webhook of the platform.',
     }),
     status: Type.Unsafe<ReceiptStatus>({
       type: 'string',
@@ -162,6 +163,6 @@ export const AutomationEvent = Type.Object(
     occurred_at: Timestamp(),
     created_at: Timestamp(),
   },
-  { $id: 'AutomationEvent', description: 'The receipt of what a source reported.' },
+  { $id: 'AutomationEvent', description: 'The receipt of an event.' },
 )
 export type AutomationEvent = Static<typeof AutomationEvent>

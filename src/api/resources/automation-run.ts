@@ -12,10 +12,10 @@ const fields = {
   status: Type.Unsafe<RunStatus>({
     type: 'string',
     enum: [...runStatuses],
-    description: '`sent`: its message was accepted, and tells the rest itself.',
+    description: '`sent`: its message was accepted; see the message for its status.',
     examples: ['sent'],
   }),
-  scheduled_for: Timestamp({ description: 'When its message is due, ISO 8601, UTC, with milliseconds.' }),
+  scheduled_for: Timestamp({ description: 'When its message will be sent, ISO 8601, UTC, with milliseconds.' }),
   message_id: NullableString({
     description: 'The message (`msg_`) that was accepted; null where none was, or not yet.',
   }),
@@ -35,6 +35,6 @@ export const AutomationRun = Type.Object(
     contact_id: NullableString({ description: 'The contact (`ct_`) that the customer is; null where there is none.' }),
     created_at: Timestamp(),
   },
-  { $id: 'AutomationRun', description: 'What an automation does about one event.' },
+  { $id: 'AutomationRun', description: 'The execution of an automation for one event.' },
 )
 export type AutomationRun = Static<typeof AutomationRun>

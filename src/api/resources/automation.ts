@@ -34,12 +34,12 @@ const message = {
   examples: [{ type: 'text', text: { body: 'Hello {{first_name}}, your order {{data.order.number}} is on its way.' } }],
 }
 const cancelOn = {
-  description: 'Event types: one of them that is reported of the same customer cancels what waits.',
+  description: 'Event types that cancel waiting runs of the same customer.',
   examples: [['order.paid']],
 }
 const fallbacks = {
   additionalProperties: { type: 'string' },
-  description: 'Merge tag name, without braces, to the text that stands where nothing is known.',
+  description: 'Merge tag name, without braces, to the text that replaces a missing value.',
   examples: [{ first_name: 'friend', 'data.order.url': 'https://shop.example.com' }],
 }
 
@@ -49,7 +49,7 @@ export const Automation = Type.Object(
     object: objectName('automation'),
     mode: Mode,
     name: Type.String({ description: 'For people: 1 to 120 characters.' }),
-    source_id: Type.String({ description: 'The integration source (`src_`) whose events it waits for.' }),
+    source_id: Type.String({ description: 'The integration source (`src_`) whose events trigger it.' }),
     event_type: Type.String({ description: 'The type of event that it waits for.', examples: ['order.shipped'] }),
     status: Type.Unsafe<AutomationStatus>({
       type: 'string',
@@ -63,7 +63,7 @@ export const Automation = Type.Object(
     category: Type.Unsafe<AutomationCategory>({
       type: 'string',
       enum: [...automationCategories],
-      description: '`marketing` is not sent to who has not agreed to advertising.',
+      description: '`marketing` is sent only to customers who agreed to advertising.',
     }),
     message: AnyObject({ ...message, $id: 'AutomationMessage' }),
     merge_fallbacks: Type.Unsafe<Record<string, string>>({ type: 'object', ...fallbacks }),
@@ -124,7 +124,7 @@ const optional = {
     Type.Unsafe<AutomationCategory>({
       type: 'string',
       enum: [...automationCategories],
-      description: '`marketing` is not sent to who has not agreed to advertising. `transactional` where it is new.',
+      description: '`marketing` is sent only to customers who agreed to advertising. `transactional` where it is new.',
     }),
   ),
   merge_fallbacks: Type.Optional(
@@ -183,7 +183,7 @@ export const AutomationSimulationRequest = Type.Object(
       Type.Unsafe<Static<typeof SimulatedEvent> | null>({
         ...SimulatedEvent,
         type: ['object', 'null'],
-        description: 'One that is made up, as `POST /v1/automation_events` takes it without `source`.',
+        description: 'An invented event in the form of `POST /v1/automation_events`, without `source`.',
       }),
     ),
   },
@@ -233,7 +233,7 @@ export const AutomationSimulation = Type.Object(
   },
   {
     $id: 'AutomationSimulation',
-    description: 'What an automation would do about an event, and why. Nothing is stored or sent.',
+    description: 'The result of a simulation. Nothing is stored or sent.',
   },
 )
 export type AutomationSimulation = Static<typeof AutomationSimulation>

@@ -33,7 +33,7 @@ export const BalanceTransaction = Type.Object(
     credits: Type.Integer({
       description: 'Change of the credits of the package, negative when one was used; 0 when only money moved.',
     }),
-    package_grant_id: NullableString({ description: 'The package whose credits moved (`grant_`), or null.' }),
+    package_grant_id: NullableString({ description: 'The package (`grant_`) whose credits changed, or null.' }),
     message_id: NullableString({ description: 'The message that was charged or refunded (`msg_`), or null.' }),
     top_up_id: NullableString({
       description: 'The top-up in the console that brought the money (`top_`), or null.',
@@ -43,8 +43,8 @@ export const BalanceTransaction = Type.Object(
       description: "The payment provider's id of its payment, such as Stripe's `pi_…`, or null.",
       examples: ['pi_3QXm2eLkdIwHu7ix'],
     }),
-    note: NullableString({ description: 'What the operator noted with a top-up or a correction, or null.' }),
-    balance_after_micros: Type.Integer({ description: 'What the wallet held after this transaction, in micro-USD.' }),
+    note: NullableString({ description: "The operator's note on a top-up or correction, or null." }),
+    balance_after_micros: Type.Integer({ description: 'The wallet balance after this transaction, in micro-USD.' }),
     created_at: Timestamp(),
   },
   {

@@ -8,7 +8,7 @@ export const Balance = Type.Object(
     object: objectName('balance'),
     mode: Mode,
     currency: Type.Literal('USD', { description: 'Amounts are in micro-USD: 1,000,000 are one US dollar.' }),
-    wallet_micros: Type.Integer({ description: 'What the wallet holds, in micro-USD. Never below zero.' }),
+    wallet_micros: Type.Integer({ description: 'The wallet balance in micro-USD. Never negative.' }),
     packages: Type.Array(Package, {
       description: 'In the order of their use; exhausted and expired ones follow for 30 days.',
     }),

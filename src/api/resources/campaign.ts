@@ -140,7 +140,7 @@ const audienceFields = {
 }
 const AudienceRequest = Type.Object(audienceFields, {
   $id: 'CampaignAudienceRequest',
-  description: 'Who gets the message.',
+  description: 'The recipients.',
 })
 export type AudienceRequest = Static<typeof AudienceRequest>
 const Audience = Type.Object(
@@ -160,7 +160,7 @@ const Audience = Type.Object(
       Type.Boolean({ description: '`adhoc`: whether the recipients become contacts when sending starts.' }),
     ),
   },
-  { $id: 'CampaignAudience', description: 'Who gets the message.' },
+  { $id: 'CampaignAudience', description: 'The recipients.' },
 )
 export type Audience = Static<typeof Audience>
 
@@ -205,7 +205,7 @@ const ScheduleRequest = Type.Object(
 export type ScheduleRequest = Static<typeof ScheduleRequest>
 const Schedule = Type.Object(
   {
-    send_at: NullableTimestamp({ description: 'Nothing goes out before; null starts when launched.' }),
+    send_at: NullableTimestamp({ description: 'Nothing is sent before; null starts at launch.' }),
     timezone: Type.String({ description: 'IANA name of the zone that `send_window` counts in.' }),
     send_window: NullableWindow,
     recipient_timezone: Type.Boolean({
@@ -231,7 +231,7 @@ const fallbacks = (options: object) =>
   Type.Unsafe<Record<string, string>>({
     type: 'object',
     additionalProperties: { type: 'string' },
-    description: 'Merge tag name, without braces, to the text that stands where a recipient has none.',
+    description: 'Merge tag name, without braces, to the text for recipients without a value.',
     ...options,
   })
 
@@ -240,11 +240,11 @@ const CampaignCounters = Type.Object({
     description: 'Recipients of the snapshot: `queued` + `sent` + `failed` + `skipped` + `cancelled`.',
   }),
   queued: Type.Integer({ description: 'Not sent yet.' }),
-  sent: Type.Integer({ description: 'Taken by the provider and not failed; those delivered and read count too.' }),
+  sent: Type.Integer({ description: 'Accepted by the provider and not failed; includes delivered and read messages.' }),
   delivered: Type.Integer({ description: 'Those read count too.' }),
-  read: Type.Integer({ description: 'Opened, as far as the channel tells.' }),
+  read: Type.Integer({ description: 'Read, where the channel reports it.' }),
   failed: Type.Integer({ description: 'Their messages failed, and were refunded.' }),
-  skipped: Type.Integer({ description: 'Never written to; `skip_reasons` tells why.' }),
+  skipped: Type.Integer({ description: 'Not sent to; see `skip_reasons`.' }),
   cancelled: Type.Integer({ description: 'Not written to because the campaign was cancelled or failed.' }),
   skip_reasons: Type.Unsafe<Record<string, number>>({
     type: 'object',
@@ -262,8 +262,8 @@ const CampaignCost = Type.Object({
   estimated_credits: NullableInteger({
     description: 'Package credits; null for a segment that has not been looked up yet.',
   }),
-  wallet_micros: Type.Integer({ description: 'Micro-USD charged until now, refunds taken off.' }),
-  package_credits: Type.Integer({ description: 'Package credits used until now, those given back taken off.' }),
+  wallet_micros: Type.Integer({ description: 'Micro-USD charged so far, minus refunds.' }),
+  package_credits: Type.Integer({ description: 'Package credits used so far, minus refunds.' }),
 })
 export type CampaignCost = Static<typeof CampaignCost>
 
@@ -287,13 +287,13 @@ export const Campaign = Type.Object(
     }),
     failure_reason: NullableString({
       enum: [...failureReasons, null],
-      description: 'Why it is `failed`, else null. Who was not sent to is `cancelled`.',
+      description: 'Why it is `failed`, otherwise null. Remaining recipients are `cancelled`.',
     }),
     audience: Audience,
     message: AnyObject({ ...message, $id: 'CampaignMessage' }),
     merge_fallbacks: fallbacks({}),
     require_opt_in: Type.Boolean({
-      description: 'Whether only contacts get it whose consent for the channel type is `opted_in`.',
+      description: 'Whether only contacts with the consent `opted_in` for the channel type receive it.',
     }),
     consent_declared: Type.Boolean({
       description: 'Whether it was declared that the recipients have agreed; a launch needs it.',
@@ -303,10 +303,10 @@ export const Campaign = Type.Object(
       description: "Messages a second at most. Where the channel's own rate is lower, that counts.",
     }),
     counters: Type.Object(CampaignCounters.properties, {
-      description: 'How many recipients are how far, at the moment of `status`; 0 before the recipients are known.',
+      description: 'Recipients by status; 0 before the snapshot.',
     }),
     cost: Type.Object(CampaignCost.properties, {
-      description: 'What it is expected to cost, and what it has cost until now.',
+      description: 'The expected cost, and the cost so far.',
     }),
     created_at: Timestamp(),
     launched_at: NullableTimestamp(),
@@ -332,7 +332,7 @@ const optional = {
   consent_declared: Type.Optional(
     Type.Boolean({
       default: false,
-      description: 'You hold the consent of the recipients; may also be sent at launch.',
+      description: 'Confirms that the recipients consented; may also be sent at launch.',
     }),
   ),
   schedule: Type.Optional(
@@ -347,8 +347,7 @@ const optional = {
       minimum: 1,
       maximum: campaignLimits.throttle_max,
       default: campaignLimits.throttle_default,
-      description:
-        "Messages a second. Where the channel's own rate is lower, that counts; what is shown is what was asked.",
+      description: 'Messages per second, as requested. A lower rate of the channel takes precedence.',
     }),
   ),
 }
@@ -356,7 +355,8 @@ const launching = {
   allow_insufficient_funds: Type.Optional(
     Type.Boolean({
       default: false,
-      description: 'Launch although credits and wallet do not cover everybody: the campaign pauses when they run out.',
+      description:
+        'Launch although credits and wallet do not cover all recipients: the campaign pauses when they run out.',
     }),
   ),
 }
@@ -371,7 +371,7 @@ export const CampaignCreation = Type.Object(
     launch: Type.Optional(
       Type.Boolean({
         default: false,
-        description: 'Create and launch in one call; nothing is kept where the launch is refused.',
+        description: 'Create and launch in one call; nothing is stored if the launch is refused.',
       }),
     ),
     ...launching,
@@ -391,7 +391,7 @@ export const CampaignUpdate = Type.Object(
   },
   {
     $id: 'CampaignUpdate',
-    description: 'What is to change of a draft; absent fields stay, objects are replaced whole.',
+    description: 'Changes of a draft; absent fields stay, objects are replaced completely.',
     examples: [{ name: 'Spring sale, second try', merge_fallbacks: { first_name: 'friend' } }],
   },
 )
@@ -406,7 +406,7 @@ export const CampaignTest = Type.Object(
     to: Type.String({
       minLength: 1,
       maxLength: campaignLimits.to_length_max,
-      description: 'Who gets it: on phone channels E.164.',
+      description: 'The recipient; E.164 on phone channels.',
     }),
   },
   // unknown fields are reported, and are part of the Idempotency-Key's fingerprint
@@ -449,7 +449,7 @@ export const CampaignRecipient = Type.Object(
   {
     id: Type.String({ description: 'A number, counted from 1 in the order of the snapshot.', examples: ['1'] }),
     object: objectName('campaign_recipient'),
-    contact_id: NullableString({ description: 'The contact (`ct_`); null for an ad-hoc recipient who is none.' }),
+    contact_id: NullableString({ description: 'The contact (`ct_`); null for an ad-hoc recipient without a contact.' }),
     to: Type.String({ description: 'Empty where the contact has no identifier on the channel.' }),
     name: NullableString({ description: 'The full name that merge tags fill in; null where none is known.' }),
     status: Type.String({
@@ -458,7 +458,7 @@ export const CampaignRecipient = Type.Object(
     }),
     skip_reason: NullableString({
       enum: [...skipReasons, null],
-      description: 'Why nothing was sent to a `skipped` one, else null.',
+      description: 'Why a recipient was `skipped`, otherwise null.',
     }),
     message_id: NullableString({ description: 'The message (`msg_`) to them; null as long as there is none.' }),
     error: Type.Unsafe<Static<typeof MessageError> | null>({
@@ -472,7 +472,7 @@ export const CampaignRecipient = Type.Object(
     read_at: NullableTimestamp(),
     failed_at: NullableTimestamp(),
   },
-  { $id: 'CampaignRecipient', description: 'Somebody to whom a campaign goes.' },
+  { $id: 'CampaignRecipient', description: 'A recipient of a campaign.' },
 )
 export type CampaignRecipient = Static<typeof CampaignRecipient>
 
@@ -481,7 +481,7 @@ export const CampaignRehearsal = Type.Object(
     object: objectName('campaign_rehearsal'),
     campaign_id: Type.String({ description: 'The campaign (`cmp_`) that was rehearsed.' }),
     recipients_count: Type.Integer({ description: 'Once the snapshot is taken: those who still wait.' }),
-    would_send: Type.Integer({ description: 'Recipients who would get a message now.' }),
+    would_send: Type.Integer({ description: 'Recipients that would receive a message now.' }),
     would_skip: Type.Unsafe<Record<string, number>>({
       type: 'object',
       additionalProperties: { type: 'integer' },
@@ -493,9 +493,9 @@ export const CampaignRehearsal = Type.Object(
         package_credits: Type.Integer({ description: 'Of the messages that are not charged yet.' }),
         wallet_micros: Type.Integer({ description: 'Micro-USD; whether or not the wallet holds as much.' }),
       },
-      { description: 'What the messages would cost.' },
+      { description: 'The expected cost.' },
     ),
-    starts_at: NullableTimestamp({ description: 'When the first message would go out; null where none would.' }),
+    starts_at: NullableTimestamp({ description: 'When the first message would be sent; null if there is none.' }),
     ends_at: NullableTimestamp({
       description:
         "When the last one would, by throttle, the channel's rate and windows; null where none would, or only in years.",
@@ -504,7 +504,7 @@ export const CampaignRehearsal = Type.Object(
       Type.Object({
         code: Type.String({
           enum: [...errorCodes],
-          description: 'The error code that a launch would answer where the check fails.',
+          description: 'The error code of a launch while this check fails.',
           examples: ['insufficient_balance'],
         }),
         ok: Type.Boolean({ description: 'Whether it passes now.' }),
@@ -516,7 +516,7 @@ export const CampaignRehearsal = Type.Object(
     ),
     samples: Type.Array(
       Type.Object({
-        to: Type.String({ description: 'Who would get it.' }),
+        to: Type.String({ description: 'The expected recipients.' }),
         message: AnyObject({
           description: '`type` and the content object under the key named by it, merge tags filled in.',
         }),
@@ -524,6 +524,6 @@ export const CampaignRehearsal = Type.Object(
       { description: 'The first three that would be sent, rendered.' },
     ),
   },
-  { $id: 'CampaignRehearsal', description: 'What a launch would do now.' },
+  { $id: 'CampaignRehearsal', description: 'The result of a launch at this time.' },
 )
 export type CampaignRehearsal = Static<typeof CampaignRehearsal>

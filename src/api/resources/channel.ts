@@ -29,29 +29,30 @@ const fields = {
   mode: Mode,
   type: Type.String({
     enum: [...channelTypes],
-    description: 'The kind of channel, which decides what recipients are called by and what it costs.',
+    description: 'The channel type, which determines the form of recipient addresses and the price.',
   }),
   provider: Type.String({
-    description: 'Who carries its messages, such as `whatsapp_cloud` or `twilio`; `sandbox` in test mode.',
+    description: 'The provider of the channel, such as `whatsapp_cloud` or `twilio`; `sandbox` in test mode.',
   }),
   name: Type.String({ description: 'For people: 1 to 120 characters.' }),
   identifier: Type.String({
     description:
-      'What recipients see as the sender: an E.164 number, a short code or a name. Belongs to one account alone.',
+      'The sender that recipients see: an E.164 number, a short code or a name. Belongs to only one account.',
   }),
   status: Type.String({
     enum: ['pending', 'active', 'suspended', 'disabled'],
-    description: 'Only an `active` one sends. `disabled` by the account: what was accepted before waits.',
+    description: 'Only an `active` channel sends. While it is `disabled` by the account, accepted messages wait.',
   }),
   connection_status: Type.String({
     enum: ['connecting', 'connected', 'disconnected'],
-    description: 'The link to the provider. A lost one is tried again by itself, and at once by `reconnect`.',
+    description:
+      'The connection to the provider. A lost connection is retried automatically, or immediately by `reconnect`.',
   }),
   capabilities: Type.Array(Type.String({ enum: [...messageTypes] }), {
     description: 'The types of message that it can send.',
   }),
   settings: AnyObject({
-    description: '`max_messages_per_second`, and what the provider knows. Never holds credentials.',
+    description: '`max_messages_per_second`, and data of the provider. Never contains credentials.',
   }),
   webhook_url: NullableString({ description: 'The address to register with the provider; null on sandbox channels.' }),
   created_at: Timestamp(),
@@ -79,8 +80,8 @@ export const Template = Type.Object(
     id: Type.String({ description: 'Prefix `tpl_`.' }),
     object: objectName('template'),
     channel_id: Type.String({ description: 'The channel (`ch_`) that it may be sent on.' }),
-    name: Type.String({ description: 'What `template.name` of a message names.' }),
-    language: Type.String({ description: 'What `template.language.code` of a message names, such as `en_US`.' }),
+    name: Type.String({ description: 'The value for `template.name` of a message.' }),
+    language: Type.String({ description: 'The value for `template.language.code` of a message, such as `en_US`.' }),
     category: Type.String({
       description: "The provider's category, such as `MARKETING`, `UTILITY` or `AUTHENTICATION`.",
     }),
@@ -90,7 +91,7 @@ export const Template = Type.Object(
     }),
     parameter_format: Type.String({ description: '`POSITIONAL`: its blanks are numbered. `NAMED`: they have names.' }),
     components: Type.Array(AnyObject(), {
-      description: 'Its parts, as the provider tells them: header, body, footer and buttons.',
+      description: 'The parts reported by the provider: header, body, footer and buttons.',
     }),
     rejected_reason: NullableString({
       description: 'Why the provider did not approve it; null where it gave no reason.',

@@ -25,7 +25,7 @@ export const ContactImport = Type.Object(
         name: Type.String({ description: 'The header of the column.' }),
         field: NullableString({ description: 'The field that it is; null where it is left out.' }),
       }),
-      { description: 'The columns of the file, from left to right, and what becomes of each.' },
+      { description: 'The columns of the file, from left to right, and their mapping.' },
     ),
     default_country: NullableString({
       description: 'ISO 3166 alpha-2: how phone numbers without a country code are read.',
@@ -38,14 +38,14 @@ export const ContactImport = Type.Object(
     processed: Type.Integer({
       description: 'Rows dealt with until now: `created`, `updated` and `rejected` together.',
     }),
-    created: Type.Integer({ description: 'Rows that made a contact.' }),
-    updated: Type.Integer({ description: 'Rows whose contact was there before, changed or not.' }),
+    created: Type.Integer({ description: 'Rows that created a contact.' }),
+    updated: Type.Integer({ description: 'Rows whose contact existed before, changed or not.' }),
     rejected: Type.Integer({
       description: 'Rows that changed nothing; GET /v1/contact_imports/{id}/errors gives them back with reasons.',
     }),
     warnings: Type.Integer({
       description:
-        'Rows applied without some of their cells, such as an `opted_in` for somebody who has opted out; they stand among the errors, too.',
+        'Rows applied without some of their cells, such as an `opted_in` for a contact that opted out; they are listed among the errors, too.',
     }),
     error: NullableObject({ description: 'Why the import failed: {`code`, `message`}; else null.' }),
     created_at: Timestamp(),
@@ -53,6 +53,6 @@ export const ContactImport = Type.Object(
     started_at: NullableTimestamp(),
     completed_at: NullableTimestamp(),
   },
-  { $id: 'ContactImport', description: 'A CSV file of contacts on its way in.' },
+  { $id: 'ContactImport', description: 'An import of contacts from a CSV file.' },
 )
 export type ContactImport = Static<typeof ContactImport>

@@ -46,15 +46,15 @@ const mapOf = <T>(values: object, options: object) =>
 export const ConsentState = Type.Object({
   status: Type.String({
     enum: [...consentStatuses],
-    description: 'Nothing is sent to who has `opted_out`; `unknown` is neither.',
+    description: 'Nothing is sent to contacts that are `opted_out`.',
   }),
-  source: Type.String({ enum: [...consentSources], description: 'Where the last change came from.' }),
+  source: Type.String({ enum: [...consentSources], description: 'The source of the last change.' }),
   updated_at: Timestamp({ description: 'When the change happened.' }),
   marketing: Type.Optional(
     Type.String({
       enum: [...consentStatuses],
       description:
-        'Where the recipient spoke of marketing alone: `opted_out` refuses marketing templates, everything else passes.',
+        "Set if the recipient's choice concerns only marketing: `opted_out` blocks marketing templates only.",
     }),
   ),
 })
@@ -104,10 +104,10 @@ export const Contact = Type.Object(
       description:
         'Channel id to the 24-hour service window of that channel: opened by each inbound message. A channel that is absent has none open.',
     }),
-    last_seen_at: NullableTimestamp({ description: 'When the last inbound message came in.' }),
+    last_seen_at: NullableTimestamp({ description: 'When the last inbound message was received.' }),
     last_message_at: NullableTimestamp({
       description:
-        'When the last message either way was stored; may lag by a few seconds. Neither this nor `last_seen_at` moves `updated_at`.',
+        'When the last message in either direction was stored, with a delay of a few seconds. Neither this nor `last_seen_at` changes `updated_at`.',
     }),
     created_at: Timestamp(),
     updated_at: Timestamp(),
@@ -123,7 +123,7 @@ export type Contact = Static<typeof Contact>
 const contactFields = {
   phone: Type.Optional(
     NullableString({
-      description: 'E.164; spaces, dots, dashes and brackets are taken out.',
+      description: 'E.164; spaces, dots, dashes and brackets are removed.',
       examples: ['+49 151 1234-5678'],
     }),
   ),
@@ -197,20 +197,24 @@ const contactFields = {
 /** For the document only; the server checks it in code. */
 const ConsentInput = {
   $id: 'ConsentInput',
-  description: 'A status alone, or with what is known of it; null takes it for `unknown`.',
+  description: 'A status, or an object with details; null means `unknown`.',
   oneOf: [
     { type: 'string', enum: [...consentStatuses] },
     {
       type: 'object',
       description: 'One of `status` and `marketing` is required.',
       properties: {
-        status: { type: 'string', enum: [...consentStatuses], description: 'Nothing is sent to who has `opted_out`.' },
+        status: {
+          type: 'string',
+          enum: [...consentStatuses],
+          description: 'Nothing is sent to contacts that are `opted_out`.',
+        },
         marketing: {
           type: 'string',
           enum: [...consentStatuses],
           description: 'Where the recipient spoke of marketing alone.',
         },
-        source: { type: 'string', enum: [...consentSources], description: 'Where it was given or withdrawn.' },
+        source: { type: 'string', enum: [...consentSources], description: 'Where the consent was given or withdrawn.' },
         occurred_at: { type: 'string', format: 'date-time', description: 'When; not in the future.' },
       },
     },
@@ -232,7 +236,7 @@ export const ContactUpsert = Type.Object(
   {
     ...contactFields,
     phone: Type.String({
-      description: 'E.164; spaces, dots, dashes and brackets are taken out. Decides which contact is meant.',
+      description: 'E.164; spaces, dots, dashes and brackets are removed. Decides which contact is meant.',
       examples: ['+4915112345678'],
     }),
   },
@@ -240,7 +244,7 @@ export const ContactUpsert = Type.Object(
 )
 export const ContactUpdate = Type.Object(contactFields, {
   $id: 'ContactUpdate',
-  description: 'What is to change; absent fields stay.',
+  description: 'Changes; absent fields stay.',
 })
 
 export const ContactDeleted = deletedOf('contact')
@@ -254,7 +258,7 @@ export const ContactTagging = Type.Object(
     contacts: Type.Optional(ids('Contact ids.')),
     phones: Type.Optional(ids('Phone numbers instead of ids.')),
     add: Type.Optional(tagArray('Tags to add.')),
-    remove: Type.Optional(tagArray('Tags to take off.')),
+    remove: Type.Optional(tagArray('Tags to remove.')),
   },
   {
     $id: 'ContactTagging',
@@ -265,7 +269,7 @@ export const ContactTagging = Type.Object(
 export const ContactTagsResult = Type.Object({
   object: objectName('contact_tags_result'),
   updated: Type.Integer({ description: 'Contacts whose tags changed.' }),
-  not_found: Type.Array(Type.String(), { description: 'Ids or phone numbers, as given, that no contact has.' }),
+  not_found: Type.Array(Type.String(), { description: 'Requested ids or phone numbers that no contact has.' }),
 })
 
 export const ContactTag = Type.Object(
@@ -294,10 +298,10 @@ export const ConsentChange = Type.Object(
       enum: consentTypes.flatMap((type) => [type, `${type}.marketing`]),
       description: 'The kind of channel; with `.marketing` behind it where the recipient spoke of marketing alone.',
     }),
-    status: Type.String({ enum: [...consentStatuses], description: 'What the consent was from then on.' }),
+    status: Type.String({ enum: [...consentStatuses], description: 'The new consent.' }),
     source: Type.String({
       enum: [...consentSources],
-      description: 'Where the change came from; `keyword` is a word such as STOP that the recipient wrote.',
+      description: 'The source of the change; `keyword` is a word such as STOP that the recipient sent.',
     }),
     message_id: NullableString({ description: 'The inbound message that caused it.' }),
     request_id: NullableString({ description: 'The API request that caused it.' }),

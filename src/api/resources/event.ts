@@ -18,6 +18,6 @@ export const Event = Type.Object(
     created_at: Timestamp({ description: 'When it occurred.' }),
     data: Type.Object({ object: AnyObject({ description: 'The resource as it was at that moment.' }) }),
   },
-  { $id: 'Event', description: 'Something that happened in the account: what webhooks deliver and the feed lists.' },
+  { $id: 'Event', description: 'An event of the account, delivered by webhooks and listed in the feed.' },
 )
 export type Event = Static<typeof Event>

@@ -68,12 +68,12 @@ const fields = {
   settings: Type.Object(settings, { description: 'How the events of the source are dealt with.' }),
   console_url: Type.String({ description: 'Where the source is edited.' }),
   automation_url_template: Type.String({
-    description: 'Where an automation for the source is made, with the placeholder `{event_type}`.',
+    description: 'The page to create an automation for the source, with the placeholder `{event_type}`.',
   }),
   ingest_urls: Type.Unsafe<Record<string, string>>({
     type: 'object',
     additionalProperties: { type: 'string' },
-    description: 'By platform: the address that takes native webhooks, signed with the signing secret.',
+    description: 'By platform: the address for native webhooks, signed with the signing secret.',
   }),
   config_version: Type.Integer({ description: 'Raised by every change but that of `last_event_at`. The ETag.' }),
   last_event_at: NullableTimestamp(),
@@ -82,7 +82,7 @@ const fields = {
 
 export const IntegrationSource = Type.Object(fields, {
   $id: 'IntegrationSource',
-  description: 'A shop or site that reports what happened there.',
+  description: 'A shop or site that reports events.',
 })
 export type IntegrationSource = Static<typeof IntegrationSource>
 
@@ -145,7 +145,7 @@ export const SourceUpsert = Type.Object({
     maxLength: 40,
     pattern: '^[A-Za-z0-9][A-Za-z0-9_-]*$',
     'x-format': 'letters, digits, `_` and `-`, first a letter or digit',
-    description: 'The slug of the platform; kept in lower case.',
+    description: 'The slug of the platform; stored in lower case.',
     examples: ['woocommerce'],
   }),
   external_id: Type.String({

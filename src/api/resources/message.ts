@@ -40,13 +40,13 @@ export type MessageError = Static<typeof MessageError>
 export const Billing = Type.Object({
   source: Type.String({
     enum: ['package', 'wallet'],
-    description: '`package`: a credit of a package paid for it; else the wallet did.',
+    description: '`package`: paid with a credit of a package; otherwise from the wallet.',
   }),
   amount_micros: Type.Integer({ description: 'Micro-USD; 0 when paid by a package credit.' }),
   package_grant_id: NullableString({
-    description: 'The package (`grant_`) whose credit it took; null where the wallet paid.',
+    description: 'The package (`grant_`) that paid for it; null if the wallet did.',
   }),
-  refunded: Type.Boolean({ description: 'True once what it had taken was given back, because it failed.' }),
+  refunded: Type.Boolean({ description: 'True once the charge was refunded because the message failed.' }),
 })
 
 export const Message = Type.Object(
@@ -54,16 +54,18 @@ export const Message = Type.Object(
     id: Type.String({ description: 'Prefix `msg_`.' }),
     object: objectName('message'),
     mode: Mode,
-    channel_id: Type.String({ description: 'The channel (`ch_`) that it goes or came through.' }),
+    channel_id: Type.String({ description: 'The channel (`ch_`).' }),
     channel_type: Type.String({ enum: [...channelTypes], description: 'The kind of that channel.' }),
     direction: Type.String({
       enum: ['outbound', 'inbound'],
       description: '`outbound`: sent by the account. `inbound`: written to it, with status `received`.',
     }),
     to: Type.String({
-      description: 'Who gets it: E.164 on phone channels. Of an inbound message the identifier of the channel.',
+      description: 'The recipient: E.164 on phone channels. For inbound messages the identifier of the channel.',
     }),
-    from: Type.String({ description: 'Who sends it: the identifier of the channel; of an inbound message who wrote.' }),
+    from: Type.String({
+      description: 'The sender: the identifier of the channel, or for inbound messages the person.',
+    }),
     type: Type.String({ examples: ['text'] }),
     content: AnyObject({
       description:
@@ -72,7 +74,7 @@ export const Message = Type.Object(
     status: Type.String({
       enum: [...messageStatuses],
       description:
-        '`queued`: stored and charged. `sending`: being handed to the provider. `sent`: the provider took it. `delivered` and `read`: as far as the channel tells. `failed`: see `error`; refunded. `received`: inbound.',
+        '`queued`: stored and charged. `sending`: a send attempt is in progress. `sent`: accepted by the provider. `delivered` and `read`: if the channel reports it. `failed`: see `error`; refunded. `received`: inbound.',
     }),
     error: Type.Unsafe<Static<typeof MessageError> | null>({
       ...MessageError,
@@ -82,7 +84,7 @@ export const Message = Type.Object(
     reference: NullableString({ description: 'Your own name of it, as sent; messages can be listed by it.' }),
     metadata: AnyObject({ description: 'Your own data, returned unchanged.' }),
     billing: Type.Object(Billing.properties, {
-      description: 'What paid for it. Nothing is charged in test mode and for inbound messages.',
+      description: 'The charge. Test mode and inbound messages are free.',
     }),
     sender: Type.Unsafe<Record<string, unknown> | null>({
       type: ['object', 'null'],
@@ -90,27 +92,27 @@ export const Message = Type.Object(
       description: 'Always null.',
     }),
     contact_id: NullableString({
-      description: 'The contact (`ct_`) whose phone or identifier the other side is; null where there is none.',
+      description: 'The contact (`ct_`) of the recipient or sender; null if there is none.',
     }),
     origin: Type.Object(
       {
         type: Type.String({
           enum: [...originTypes],
-          description: 'What made it: a request, a campaign, an automation, or what came in.',
+          description: 'The origin: a request, a campaign, an automation, or an inbound message.',
         }),
         id: NullableString({
           description: 'The key (`key_`), campaign (`cmp_`) or automation (`aut_`); null where there is none.',
         }),
       },
-      { description: 'Where it comes from.' },
+      { description: 'The origin.' },
     ),
     reply_to: NullableString({ description: 'The message (`msg_`) that it answers; null where it answers none.' }),
-    segments: NullableInteger({ description: 'On sms: the parts that the text takes. Elsewhere null.' }),
+    segments: NullableInteger({ description: 'On sms the number of parts; otherwise null.' }),
     encoding: NullableString({
       enum: ['gsm7', 'ucs2', null],
       description: 'On sms: `gsm7` has 160 characters in one part, `ucs2` 70. Elsewhere null.',
     }),
-    priority: Type.String({ enum: [...priorities], description: 'Which goes first of what waits on the channel.' }),
+    priority: Type.String({ enum: [...priorities], description: 'Priority among messages queued on the channel.' }),
     send_at: NullableTimestamp({ description: 'Not handed to the provider before then.' }),
     expires_at: NullableTimestamp({ description: 'Not handed over by then: failed, `expired`, refunded.' }),
     created_at: Timestamp(),
@@ -149,7 +151,7 @@ export const SendMessage = Type.Object(
         description: 'Up to 16 KB, returned unchanged.',
       }),
     ),
-    reply_to: Type.Optional(NullableString({ description: 'The message that this one answers.' })),
+    reply_to: Type.Optional(NullableString({ description: 'The message to reply to.' })),
     send_at: Type.Optional(
       NullableString({
         format: 'date-time',
@@ -168,7 +170,7 @@ export const SendMessage = Type.Object(
       NullableString({
         enum: [...priorities, null],
         default: 'normal',
-        description: 'Which goes first of what waits on the channel.',
+        description: 'Priority among messages queued on the channel.',
       }),
     ),
   },
@@ -185,7 +187,7 @@ export const MessageHistoryItem = Type.Object({
   message_id: Type.String({ description: 'The message (`msg_`) whose history it is.' }),
   type: Type.String({
     enum: messageStatuses.map((status) => `message.${status}`),
-    description: 'What happened, `message.` and the status.',
+    description: 'The type: `message.` and the status.',
   }),
   status: Type.String({ enum: [...messageStatuses], description: 'The status that it had from then on.' }),
   error: Type.Unsafe<Static<typeof MessageError> | null>({
@@ -207,10 +209,10 @@ export const MessageAttempt = Type.Object({
   outcome: Type.String({
     enum: [...attemptOutcomes],
     description:
-      '`accepted`: taken. `refused`: not taken, for good. `throttled` and `unavailable`: tried again later. `unknown`: no answer, so it may have been taken.',
+      '`accepted`: the provider accepted the message. `refused`: it refused it permanently. `throttled` and `unavailable`: retried later. `unknown`: no response, so it may have been accepted.',
   }),
   provider_code: NullableString({ description: "The provider's own code; null where it gave none." }),
-  provider_message: NullableString({ description: 'What the provider said; null where it said nothing.' }),
-  duration_ms: Type.Integer({ description: 'Milliseconds until the provider had answered, or was given up.' }),
+  provider_message: NullableString({ description: "The provider's message; null if there was none." }),
+  duration_ms: Type.Integer({ description: 'Milliseconds until the provider answered or the attempt was abandoned.' }),
   created_at: Timestamp(),
 })

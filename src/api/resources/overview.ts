@@ -38,7 +38,7 @@ export const Overview = Type.Object(
         type: Type.Unsafe<AttentionType>({
           type: 'string',
           enum: [...attentionTypes],
-          description: 'What is wrong. More may be added.',
+          description: 'The reason. More may be added.',
         }),
         id: Type.String({ description: 'Where: the channel, endpoint, campaign or account.' }),
       }),

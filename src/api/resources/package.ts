@@ -18,7 +18,7 @@ export const Package = Type.Object(
     }),
     credits_total: Type.Integer({ description: 'Credits granted.' }),
     credits_remaining: Type.Integer({
-      description: 'Credits not used yet. What is left at expiry is written off within a minute.',
+      description: 'Unused credits. They are written off within a minute after expiry.',
     }),
     status: Type.Unsafe<PackageStatus>({
       type: 'string',

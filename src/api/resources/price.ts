@@ -13,7 +13,7 @@ export const Price = Type.Object(
       description: 'The kind of channel that it is the price of.',
     }),
     unit: Type.Literal('message', {
-      description: 'One accepted message, however many parts the provider makes of it.',
+      description: 'One accepted message, regardless of its number of parts.',
     }),
     amount_micros: Type.Integer({
       description: 'Micro-USD a message. A price of 0 needs no funds and uses no credits.',

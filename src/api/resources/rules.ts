@@ -45,7 +45,7 @@ const scalar = [{ type: 'string', maxLength: ruleLimits.text_length }, { type: '
 const Rule = {
   $id: 'Rule',
   type: 'object',
-  description: 'What one field has to hold.',
+  description: 'A condition on one field.',
   additionalProperties: false,
   required: ['field', 'operator'],
   properties: {
@@ -53,11 +53,11 @@ const Rule = {
     operator: {
       type: 'string',
       enum: [...ruleOperators],
-      description: 'How the field and `value` compare. Which of them a field takes depends on its kind.',
+      description: 'The comparison; the kind of field determines which ones are allowed.',
     },
     value: {
       description:
-        'What it compares with: an array for `in`, `not_in`, `contains_any`, `contains_all` and `contains_none`, absent for `exists` and `not_exists`.',
+        'The value to compare with: an array for `in`, `not_in`, `contains_any`, `contains_all` and `contains_none`, absent for `exists` and `not_exists`.',
       anyOf: [
         ...scalar,
         { type: 'array', minItems: 1, maxItems: ruleLimits.values, items: { anyOf: scalar } },

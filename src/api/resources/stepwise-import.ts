@@ -30,11 +30,11 @@ export const StepwiseImport = Type.Object(
           description: 'False where its name does not tell what it is: say so before the check.',
         }),
       }),
-      { description: 'The columns of the file, from left to right, and what becomes of each.' },
+      { description: 'The columns of the file, from left to right, and their mapping.' },
     ),
     processed: Type.Integer({ description: 'Rows dealt with until now; 0 until it is started.' }),
-    created: Type.Integer({ description: 'Rows that made a contact; of one that is `checked`, that would make one.' }),
-    updated: Type.Integer({ description: 'Rows whose contact was there before; of one that is `checked`, is there.' }),
+    created: Type.Integer({ description: 'Rows that created a contact; if `checked`, rows that would.' }),
+    updated: Type.Integer({ description: 'Rows whose contact existed before; if `checked`, exists.' }),
     rejected: Type.Integer({
       description: 'Rows that changed nothing; of one that is `checked`, that would change nothing.',
     }),
@@ -60,7 +60,7 @@ export const ImportChange = Type.Object(
       }),
     ),
     consent_declared: Type.Optional(
-      Type.Boolean({ description: 'You hold the consent of everybody in the file to be contacted.' }),
+      Type.Boolean({ description: 'Confirms that everybody in the file consented to be contacted.' }),
     ),
   },
   { additionalProperties: false },

@@ -14,12 +14,12 @@ export const UsageRecord = Type.Object(
     period_end: Timestamp({ description: 'End of the period, exclusive: midnight UTC.' }),
     channel_type: NullableString({
       enum: [...channelTypes, null],
-      description: 'The kind of channel when grouped by `channel_type` or `channel`, else null (all kinds).',
+      description: 'The channel type if grouped by `channel_type` or `channel`, otherwise null (all types).',
     }),
-    channel_id: NullableString({ description: 'The channel when grouped by `channel`, else null (all channels).' }),
+    channel_id: NullableString({ description: 'The channel if grouped by `channel`, otherwise null (all channels).' }),
     messages: Type.Integer({ description: 'Outbound messages accepted in the period, failed ones included.' }),
-    package_credits: Type.Integer({ description: 'Credits taken, gross.' }),
-    wallet_micros: Type.Integer({ description: 'Micro-USD taken from the wallet, gross.' }),
+    package_credits: Type.Integer({ description: 'Credits charged, before refunds.' }),
+    wallet_micros: Type.Integer({ description: 'Micro-USD charged to the wallet, before refunds.' }),
     refunded_credits: Type.Integer({
       description: 'Credits returned in the period, whenever the message was accepted.',
     }),

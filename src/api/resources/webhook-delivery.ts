@@ -27,16 +27,16 @@ export const WebhookDelivery = Type.Object(
     id: Type.String({ description: 'Prefix `whd_`.' }),
     object: objectName('webhook_delivery'),
     mode: Mode,
-    endpoint_id: Type.String({ description: 'The webhook endpoint (`we_`) that it goes to.' }),
+    endpoint_id: Type.String({ description: 'The webhook endpoint (`we_`).' }),
     event_id: Type.String({ description: 'The event (`evt_`) that it carries.' }),
     event_type: Type.String({ enum: Object.keys(eventTypes), description: 'The type of that event.' }),
     status: Type.String({
       enum: [...deliveryStatuses],
       description: '`pending`: another attempt follows. `failed`: none does, but by a retry.',
     }),
-    attempts: Type.Integer({ description: 'Attempts made so far.' }),
+    attempts: Type.Integer({ description: 'The number of attempts so far.' }),
     response_status: NullableInteger({ description: 'HTTP status of the last attempt, null when it got none.' }),
-    duration_ms: NullableInteger({ description: 'How long the last attempt took.' }),
+    duration_ms: NullableInteger({ description: 'The duration of the last attempt in milliseconds.' }),
     // no enumeration, because clients accept any string
     error: NullableString({
       description:
@@ -45,15 +45,14 @@ export const WebhookDelivery = Type.Object(
       examples: ['timeout'],
     }),
     error_message: NullableString({
-      description: 'The same in a sentence, with what an engineer needs to act on it.',
+      description: 'A sentence for engineers that explains `error`.',
       examples: ['No answer came within 10 seconds.'],
     }),
     next_attempt_at: NullableTimestamp({
-      description:
-        'When a pending delivery is attempted next; null while an attempt is made that was asked for, as a test or a retry is.',
+      description: 'When a pending delivery is attempted next; null during a test or a requested retry.',
     }),
     created_at: Timestamp(),
   },
-  { $id: 'WebhookDelivery', description: 'One event on its way to one endpoint.' },
+  { $id: 'WebhookDelivery', description: 'The delivery of one event to one endpoint.' },
 )
 export type WebhookDelivery = Static<typeof WebhookDelivery>

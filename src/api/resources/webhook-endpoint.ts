@@ -55,16 +55,16 @@ const fields = {
   }),
   filters: Type.Object(EndpointFilters.properties, { description: filtersDescription }),
   metadata: AnyObject({ description: 'Your own data, returned unchanged.' }),
-  source: NullableString({ description: 'The integration source (`src_`) it was created for, else null.' }),
+  source: NullableString({ description: 'The integration source (`src_`) it was created for, otherwise null.' }),
   created_by: Type.Object(
     {
       type: Type.String({
         enum: ['api_key', 'user'],
-        description: 'Who it was: a program with a key, or somebody in the console. More may be added.',
+        description: 'The actor type: an API key or a console user. More may be added.',
       }),
       id: Type.String({ description: 'The key (`key_`) or the user (`usr_`).' }),
     },
-    { description: 'Who made it.' },
+    { description: 'The author.' },
   ),
   has_verification_token: Type.Boolean({
     description: 'True when deliveries carry the header `Service-Verification-Token`.',

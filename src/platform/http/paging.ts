@@ -36,11 +36,11 @@ export const onePageQuery = Type.Object(
 export const listOf = <T extends TSchema>(item: T) =>
   Type.Object({
     object: objectName('list'),
-    data: Type.Array(item, { description: 'The page, newest first unless the operation says otherwise.' }),
+    data: Type.Array(item, { description: 'The items, newest first unless the operation says otherwise.' }),
     has_more: Type.Boolean({ description: 'Whether another page follows.' }),
     next_cursor: Type.Unsafe<string | null>({
       type: ['string', 'null'],
-      description: 'What the next request gives as `starting_after`; null on the last page.',
+      description: 'Pass it as `starting_after` to get the next page; null on the last page.',
     }),
   })
 

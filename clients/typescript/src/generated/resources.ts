@@ -176,7 +176,7 @@ export interface ContactsUpdateTagsResponse {
   object: 'contact_tags_result'
   /** Contacts whose tags changed. */
   updated: number
-  /** Ids or phone numbers, as given, that no contact has. */
+  /** Requested ids or phone numbers that no contact has. */
   not_found: string[]
 }
 
@@ -377,7 +377,7 @@ export interface MessagesListEventsItem {
   object: 'message_event'
   /** The message (`msg_`) whose history it is. */
   message_id: string
-  /** What happened, `message.` and the status. */
+  /** The type: `message.` and the status. */
   type: 'message.queued' | 'message.sending' | 'message.sent' | 'message.delivered' | 'message.read' | 'message.failed' | 'message.received' | (string & {})
   /** The status that it had from then on. */
   status: 'queued' | 'sending' | 'sent' | 'delivered' | 'read' | 'failed' | 'received' | (string & {})
@@ -412,13 +412,13 @@ export interface MessagesListAttemptsItem {
   number: number
   /** The provider that it was handed to, such as `whatsapp_cloud` or `sandbox`. */
   provider: string
-  /** `accepted`: taken. `refused`: not taken, for good. `throttled` and `unavailable`: tried again later. `unknown`: no answer, so it may have been taken. */
+  /** `accepted`: the provider accepted the message. `refused`: it refused it permanently. `throttled` and `unavailable`: retried later. `unknown`: no response, so it may have been accepted. */
   outcome: 'accepted' | 'refused' | 'throttled' | 'unavailable' | 'unknown' | (string & {})
   /** The provider's own code; null where it gave none. */
   provider_code: string | null
-  /** What the provider said; null where it said nothing. */
+  /** The provider's message; null if there was none. */
   provider_message: string | null
-  /** Milliseconds until the provider had answered, or was given up. */
+  /** Milliseconds until the provider answered or the attempt was abandoned. */
   duration_ms: number
   /** ISO 8601, UTC, with milliseconds. */
   created_at: string
@@ -570,7 +570,7 @@ export interface IntegrationSourcesUpdateCurrentBody {
 }
 
 export interface IntegrationSourcesUpsertBody {
-  /** The slug of the platform; kept in lower case. */
+  /** The slug of the platform; stored in lower case. */
   platform: string
   /** The platform's stable id of the store or site. */
   external_id: string
@@ -637,13 +637,13 @@ export interface AutomationEventsCreateBody {
   event_id: string
   /** Default: now. */
   occurred_at?: string | null | undefined
-  /** Whom it happened to. */
+  /** The customer of the event. */
   customer?: {
     /** The platform's id of the customer. */
     external_id?: string | null | undefined
-    /** With its country code, such as +4915112345678; spaces, dots, dashes and brackets are fine. Without one that can be read nobody can be written to. */
+    /** With country code, such as +4915112345678; spaces, dots, dashes and brackets are allowed. Without a valid number no message can be sent. */
     phone?: string | null | undefined
-    /** Kept with the contact; nothing is sent to it. */
+    /** Stored with the contact; no messages are sent to it. */
     email?: string | null | undefined
     /** Given name; the merge tag `{{first_name}}`. */
     first_name?: string | null | undefined
@@ -653,19 +653,19 @@ export interface AutomationEventsCreateBody {
     locale?: string | null | undefined
     /** Labels of the customer, for conditions on `customer.tags`. */
     tags?: string[] | null | undefined
-    /** Whatever else is known of the customer, for conditions on `customer.attributes.<path>`. */
+    /** Other data about the customer, for conditions on `customer.attributes.<path>`. */
     attributes?: Record<string, unknown> | null | undefined
     [key: string]: unknown
   } | null | undefined
-  /** What the customer has agreed to, as far as the source knows. */
+  /** Consents of the customer that the source knows. */
   consent?: {
-    /** To messages about what the customer has bought, booked or asked for. */
+    /** Consent to messages about purchases, bookings and requests of the customer. */
     transactional?: boolean | null | undefined
     /** To advertising. */
     marketing?: boolean | null | undefined
     [key: string]: unknown
   } | null | undefined
-  /** What happened, such as `{ "order": { … } }`; conditions and merge tags read it as `data.<path>`. */
+  /** Data of the event, such as `{ "order": { … } }`; conditions and merge tags read it as `data.<path>`. */
   data?: Record<string, unknown> | null | undefined
 }
 

@@ -14,9 +14,9 @@ export interface Account {
   api_key: {
     /** Prefix `key_`; it names the key in logs, and reveals nothing of it. */
     id: string
-    /** As the key was called when it was made. */
+    /** The name of the key when it was created. */
     name: string
-    /** What it may do: an operation that asks for another scope is 403 `scope_missing`. */
+    /** The permissions of the key: an operation with another scope responds 403 `scope_missing`. */
     scopes: ('messages:read' | 'messages:write' | 'channels:read' | 'channels:write' | 'webhooks:read' | 'webhooks:write' | 'contacts:read' | 'contacts:write' | 'campaigns:read' | 'campaigns:write' | 'integrations:read' | 'integrations:write' | 'automation_events:read' | 'automation_events:write' | 'events:read' | 'billing:read' | (string & {}))[]
   }
   /** Features that this version of the service has; more may be added. */
@@ -28,9 +28,9 @@ export interface ApiError {
   error: ErrorBody
 }
 
-/** One to ten files, fetched from their URLs. On a live WhatsApp channel each becomes a provider message of its own, under one Message and one charge. */
+/** One to ten files, fetched from their URLs. On a live WhatsApp channel each becomes a separate provider message, under one Message and one charge. */
 export type AttachmentsContent = ({
-  /** What kind of file it is. */
+  /** The kind of file. */
   type: 'image' | 'video' | 'audio' | 'document' | 'sticker'
   /** Where the file is fetched from. */
   url: string
@@ -40,11 +40,11 @@ export type AttachmentsContent = ({
   caption?: string | null | undefined
 })[]
 
-/** One to ten files, fetched from their URLs. On a live WhatsApp channel each becomes a provider message of its own, under one Message and one charge. */
+/** One to ten files, fetched from their URLs. On a live WhatsApp channel each becomes a separate provider message, under one Message and one charge. */
 export type AttachmentsMessage = MessageFields & {
-  /** Always `attachments`: it tells the variants apart. */
+  /** Always `attachments`, the discriminator of the variants. */
   type: 'attachments'
-  /** What it says, under the key `attachments`. */
+  /** The content, under the key `attachments`. */
   content: {
     attachments: ReceivedAttachmentsContent
   }
@@ -60,7 +60,7 @@ export interface Automation {
   mode: 'live' | 'test' | (string & {})
   /** For people: 1 to 120 characters. */
   name: string
-  /** The integration source (`src_`) whose events it waits for. */
+  /** The integration source (`src_`) whose events trigger it. */
   source_id: string
   /** The type of event that it waits for. */
   event_type: string
@@ -70,14 +70,14 @@ export interface Automation {
   conditions: Rules | null
   /** How long after the event it is sent. */
   delay_seconds: number
-  /** Event types: one of them that is reported of the same customer cancels what waits. */
+  /** Event types that cancel waiting runs of the same customer. */
   cancel_on: string[]
   /** The channel (`ch_`) that its message is sent on. */
   channel_id: string
-  /** `marketing` is not sent to who has not agreed to advertising. */
+  /** `marketing` is sent only to customers who agreed to advertising. */
   category: 'transactional' | 'marketing' | (string & {})
   message: AutomationMessage
-  /** Merge tag name, without braces, to the text that stands where nothing is known. */
+  /** Merge tag name, without braces, to the text that replaces a missing value. */
   merge_fallbacks: Record<string, string>
   /** ISO 8601, UTC, with milliseconds. */
   created_at: string
@@ -102,15 +102,15 @@ export interface AutomationCreation {
   conditions?: Rules | null | undefined
   /** How long after the event it is sent: up to 30 days. 0 where it is new. */
   delay_seconds?: number | undefined
-  /** Event types: one of them that is reported of the same customer cancels what waits. */
+  /** Event types that cancel waiting runs of the same customer. */
   cancel_on?: string[] | null | undefined
-  /** `marketing` is not sent to who has not agreed to advertising. `transactional` where it is new. */
+  /** `marketing` is sent only to customers who agreed to advertising. `transactional` where it is new. */
   category?: 'transactional' | 'marketing' | undefined
-  /** Merge tag name, without braces, to the text that stands where nothing is known. */
+  /** Merge tag name, without braces, to the text that replaces a missing value. */
   merge_fallbacks?: Record<string, string> | null | undefined
 }
 
-/** The receipt of what a source reported. */
+/** The receipt of an event. */
 export interface AutomationEvent {
   /** Prefix `aev_`. */
   id: string
@@ -120,11 +120,11 @@ export interface AutomationEvent {
   mode: 'live' | 'test' | (string & {})
   /** The integration source (`src_`) that reported it. */
   source_id: string
-  /** As it was reported; `<platform>.<topic>` for a native webhook of a topic that stands for no event. */
+  /** As reported; `<platform>.<topic>` for a native webhook whose topic is no known event. */
   type: string
   /** The source's own id of the event. */
   event_id: string
-  /** How it came in: by `POST /v1/automation_events`, or as a webhook in the form of the platform. */
+  /** How it was received: by `POST /v1/automation_events`, or as a native webhook of the platform. */
   origin: 'api' | 'native_webhook' | (string & {})
   /** `accepted`: at least one automation runs. `ignored`: none is for it. `skipped`: those that are do nothing about it. `failed`: it could not be looked at. `duplicate` is only ever answered to who reports an event again. */
   status: 'accepted' | 'ignored' | 'skipped' | 'duplicate' | 'failed' | (string & {})
@@ -138,9 +138,9 @@ export interface AutomationEvent {
     id: string
     /** The automation (`aut_`) that runs. */
     automation_id: string
-    /** `sent`: its message was accepted, and tells the rest itself. */
+    /** `sent`: its message was accepted; see the message for its status. */
     status: 'scheduled' | 'sent' | 'skipped' | 'cancelled' | 'failed' | (string & {})
-    /** When its message is due, ISO 8601, UTC, with milliseconds. */
+    /** When its message will be sent, ISO 8601, UTC, with milliseconds. */
     scheduled_for: string
     /** The message (`msg_`) that was accepted; null where none was, or not yet. */
     message_id: string | null
@@ -158,15 +158,15 @@ export interface AutomationEvent {
 /** `type` and the content object under the key named by it. Every string of it may hold the merge tags of a campaign, `{{data.<path>}}` and `{{customer.<field>}}`. */
 export type AutomationMessage = TaggedTextMessage | TaggedAttachmentsMessage | TaggedTemplateMessage | TaggedButtonMessage | TaggedListMessage | TaggedCtaUrlMessage | TaggedLocationMessage | TaggedContactsMessage | TaggedFlowMessage | TaggedProductMessage | TaggedProductListMessage | TaggedCatalogMessage | TaggedCarouselMessage | TaggedLocationRequestMessage
 
-/** What an automation does about one event. */
+/** The execution of an automation for one event. */
 export interface AutomationRun {
   /** Prefix `run_`. */
   id: string
   /** The automation (`aut_`) that runs. */
   automation_id: string
-  /** `sent`: its message was accepted, and tells the rest itself. */
+  /** `sent`: its message was accepted; see the message for its status. */
   status: 'scheduled' | 'sent' | 'skipped' | 'cancelled' | 'failed' | (string & {})
-  /** When its message is due, ISO 8601, UTC, with milliseconds. */
+  /** When its message will be sent, ISO 8601, UTC, with milliseconds. */
   scheduled_for: string
   /** The message (`msg_`) that was accepted; null where none was, or not yet. */
   message_id: string | null
@@ -186,7 +186,7 @@ export interface AutomationRun {
   created_at: string
 }
 
-/** What an automation would do about an event, and why. Nothing is stored or sent. */
+/** The result of a simulation. Nothing is stored or sent. */
 export interface AutomationSimulation {
   /** Always `automation_simulation`. */
   object: 'automation_simulation'
@@ -213,7 +213,7 @@ export interface AutomationSimulation {
 export interface AutomationSimulationRequest {
   /** A receipt (`aev_`): its event, as if it were reported now. */
   automation_event_id?: string | null | undefined
-  /** One that is made up, as `POST /v1/automation_events` takes it without `source`. */
+  /** An invented event in the form of `POST /v1/automation_events`, without `source`. */
   event?: {
     /** One of the catalogue, or `custom.<name>`. */
     type: string
@@ -221,13 +221,13 @@ export interface AutomationSimulationRequest {
     event_id?: string | null | undefined
     /** Default: now. */
     occurred_at?: string | null | undefined
-    /** Whom it happened to. */
+    /** The customer of the event. */
     customer?: {
       /** The platform's id of the customer. */
       external_id?: string | null | undefined
-      /** With its country code, such as +4915112345678; spaces, dots, dashes and brackets are fine. Without one that can be read nobody can be written to. */
+      /** With country code, such as +4915112345678; spaces, dots, dashes and brackets are allowed. Without a valid number no message can be sent. */
       phone?: string | null | undefined
-      /** Kept with the contact; nothing is sent to it. */
+      /** Stored with the contact; no messages are sent to it. */
       email?: string | null | undefined
       /** Given name; the merge tag `{{first_name}}`. */
       first_name?: string | null | undefined
@@ -237,19 +237,19 @@ export interface AutomationSimulationRequest {
       locale?: string | null | undefined
       /** Labels of the customer, for conditions on `customer.tags`. */
       tags?: string[] | null | undefined
-      /** Whatever else is known of the customer, for conditions on `customer.attributes.<path>`. */
+      /** Other data about the customer, for conditions on `customer.attributes.<path>`. */
       attributes?: Record<string, unknown> | null | undefined
       [key: string]: unknown
     } | null | undefined
-    /** What the customer has agreed to, as far as the source knows. */
+    /** Consents of the customer that the source knows. */
     consent?: {
-      /** To messages about what the customer has bought, booked or asked for. */
+      /** Consent to messages about purchases, bookings and requests of the customer. */
       transactional?: boolean | null | undefined
       /** To advertising. */
       marketing?: boolean | null | undefined
       [key: string]: unknown
     } | null | undefined
-    /** What happened, such as `{ "order": { … } }`; conditions and merge tags read it as `data.<path>`. */
+    /** Data of the event, such as `{ "order": { … } }`; conditions and merge tags read it as `data.<path>`. */
     data?: Record<string, unknown> | null | undefined
   } | null | undefined
 }
@@ -269,11 +269,11 @@ export interface AutomationUpdate {
   conditions?: Rules | null | undefined
   /** How long after the event it is sent: up to 30 days. 0 where it is new. */
   delay_seconds?: number | undefined
-  /** Event types: one of them that is reported of the same customer cancels what waits. */
+  /** Event types that cancel waiting runs of the same customer. */
   cancel_on?: string[] | null | undefined
-  /** `marketing` is not sent to who has not agreed to advertising. `transactional` where it is new. */
+  /** `marketing` is sent only to customers who agreed to advertising. `transactional` where it is new. */
   category?: 'transactional' | 'marketing' | undefined
-  /** Merge tag name, without braces, to the text that stands where nothing is known. */
+  /** Merge tag name, without braces, to the text that replaces a missing value. */
   merge_fallbacks?: Record<string, string> | null | undefined
 }
 
@@ -284,7 +284,7 @@ export interface Balance {
   mode: 'live' | 'test' | (string & {})
   /** Amounts are in micro-USD: 1,000,000 are one US dollar. */
   currency: 'USD'
-  /** What the wallet holds, in micro-USD. Never below zero. */
+  /** The wallet balance in micro-USD. Never negative. */
   wallet_micros: number
   /** In the order of their use; exhausted and expired ones follow for 30 days. */
   packages: Package[]
@@ -298,13 +298,13 @@ export interface BalanceLowEvent {
   id: string
   /** Always `event`. */
   object: 'event'
-  /** Always `balance.low`: it tells the variants apart. */
+  /** Always `balance.low`, the discriminator of the variants. */
   type: 'balance.low'
   /** Of the keys that see it: `live` delivers and bills, `test` is the sandbox. */
   mode: 'live' | 'test' | (string & {})
   /** When it occurred. */
   created_at: string
-  /** What the event is about. */
+  /** The object of the event. */
   data: {
     object: Balance
   }
@@ -326,7 +326,7 @@ export interface BalanceTransaction {
   currency: 'USD'
   /** Change of the credits of the package, negative when one was used; 0 when only money moved. */
   credits: number
-  /** The package whose credits moved (`grant_`), or null. */
+  /** The package (`grant_`) whose credits changed, or null. */
   package_grant_id: string | null
   /** The message that was charged or refunded (`msg_`), or null. */
   message_id: string | null
@@ -334,17 +334,17 @@ export interface BalanceTransaction {
   top_up_id: string | null
   /** The payment provider's id of its payment, such as Stripe's `pi_…`, or null. */
   payment_reference: string | null
-  /** What the operator noted with a top-up or a correction, or null. */
+  /** The operator's note on a top-up or correction, or null. */
   note: string | null
-  /** What the wallet held after this transaction, in micro-USD. */
+  /** The wallet balance after this transaction, in micro-USD. */
   balance_after_micros: number
   /** ISO 8601, UTC, with milliseconds. */
   created_at: string
 }
 
-/** A text with one to three buttons; the answer comes in as a `button_reply`. */
+/** A text with one to three buttons; the reply arrives as a `button_reply`. */
 export interface ButtonContent {
-  /** What stands above the message. */
+  /** The header above the message. */
   header?: {
     /** What the header shows. */
     type: 'text' | 'image' | 'video' | 'document'
@@ -367,24 +367,24 @@ export interface ButtonContent {
   } | null | undefined
   /** What the recipient can do. */
   action: {
-    /** The answers to choose from. */
+    /** The buttons. */
     buttons: {
       /** The button. */
       reply: {
-        /** Your own name of the button; it comes back in the `button_reply`. */
+        /** Your ID for the button; returned in the `button_reply`. */
         id: string
-        /** What the recipient sees on the button. */
+        /** The label of the button. */
         title: string
       }
     }[]
   }
 }
 
-/** A text with one to three buttons; the answer comes in as a `button_reply`. */
+/** A text with one to three buttons; the reply arrives as a `button_reply`. */
 export type ButtonMessage = MessageFields & {
-  /** Always `button`: it tells the variants apart. */
+  /** Always `button`, the discriminator of the variants. */
   type: 'button'
-  /** What it says, under the key `button`. */
+  /** The content, under the key `button`. */
   content: {
     button: ButtonContent
   }
@@ -394,15 +394,15 @@ export type ButtonMessage = MessageFields & {
 export interface ButtonReplyContent {
   /** The `id` that you gave the button. */
   id: string
-  /** What the button said. */
+  /** The label of the button. */
   title: string
 }
 
 /** The recipient tapped a button of a `button`, `carousel` or `template` message. */
 export type ButtonReplyMessage = MessageFields & {
-  /** Always `button_reply`: it tells the variants apart. */
+  /** Always `button_reply`, the discriminator of the variants. */
   type: 'button_reply'
-  /** What it says, under the key `button_reply`. */
+  /** The content, under the key `button_reply`. */
   content: {
     button_reply: ButtonReplyContent
   }
@@ -426,41 +426,41 @@ export interface Campaign {
   status: 'draft' | 'scheduled' | 'queued' | 'sending' | 'paused' | 'completed' | 'cancelled' | 'failed' | (string & {})
   /** Why it is `paused`, else null. `channel_disconnected`: its channel is disabled, pending or without its link. */
   pause_reason: 'user' | 'insufficient_balance' | 'channel_disconnected' | 'template_paused' | 'messaging_limit_reached' | (string & {}) | null
-  /** Why it is `failed`, else null. Who was not sent to is `cancelled`. */
+  /** Why it is `failed`, otherwise null. Remaining recipients are `cancelled`. */
   failure_reason: 'channel_deleted' | 'channel_suspended' | 'audience_missing' | 'audience_too_large' | 'template_not_approved' | 'account_suspended' | 'internal_error' | (string & {}) | null
   audience: CampaignAudience
   message: CampaignMessage
-  /** Merge tag name, without braces, to the text that stands where a recipient has none. */
+  /** Merge tag name, without braces, to the text for recipients without a value. */
   merge_fallbacks: Record<string, string>
-  /** Whether only contacts get it whose consent for the channel type is `opted_in`. */
+  /** Whether only contacts with the consent `opted_in` for the channel type receive it. */
   require_opt_in: boolean
   /** Whether it was declared that the recipients have agreed; a launch needs it. */
   consent_declared: boolean
   schedule: CampaignSchedule
   /** Messages a second at most. Where the channel's own rate is lower, that counts. */
   throttle_per_second: number
-  /** How many recipients are how far, at the moment of `status`; 0 before the recipients are known. */
+  /** Recipients by status; 0 before the snapshot. */
   counters: {
     /** Recipients of the snapshot: `queued` + `sent` + `failed` + `skipped` + `cancelled`. */
     total: number
     /** Not sent yet. */
     queued: number
-    /** Taken by the provider and not failed; those delivered and read count too. */
+    /** Accepted by the provider and not failed; includes delivered and read messages. */
     sent: number
     /** Those read count too. */
     delivered: number
-    /** Opened, as far as the channel tells. */
+    /** Read, where the channel reports it. */
     read: number
     /** Their messages failed, and were refunded. */
     failed: number
-    /** Never written to; `skip_reasons` tells why. */
+    /** Not sent to; see `skip_reasons`. */
     skipped: number
     /** Not written to because the campaign was cancelled or failed. */
     cancelled: number
     /** Reason to recipients. */
     skip_reasons: Record<string, number>
   }
-  /** What it is expected to cost, and what it has cost until now. */
+  /** The expected cost, and the cost so far. */
   cost: {
     /** Amounts are in micro-USD: 1,000,000 are one US dollar. */
     currency: 'USD'
@@ -468,9 +468,9 @@ export interface Campaign {
     estimated_wallet_micros: number | null
     /** Package credits; null for a segment that has not been looked up yet. */
     estimated_credits: number | null
-    /** Micro-USD charged until now, refunds taken off. */
+    /** Micro-USD charged so far, minus refunds. */
     wallet_micros: number
-    /** Package credits used until now, those given back taken off. */
+    /** Package credits used so far, minus refunds. */
     package_credits: number
   }
   /** ISO 8601, UTC, with milliseconds. */
@@ -487,7 +487,7 @@ export interface Campaign {
   cancelled_at: string | null
 }
 
-/** Who gets the message. */
+/** The recipients. */
 export interface CampaignAudience {
   /** Which of the other fields count; those of other variants are left out. */
   type: 'segment' | 'list' | 'tags' | 'adhoc' | (string & {})
@@ -516,7 +516,7 @@ export interface CampaignAudience {
   save_as_contacts?: boolean | undefined
 }
 
-/** Who gets the message. */
+/** The recipients. */
 export interface CampaignAudienceRequest {
   /** Which of the other fields count; those of other variants are left out. */
   type: 'segment' | 'list' | 'tags' | 'adhoc'
@@ -549,13 +549,13 @@ export interface CampaignCompletedEvent {
   id: string
   /** Always `event`. */
   object: 'event'
-  /** Always `campaign.completed`: it tells the variants apart. */
+  /** Always `campaign.completed`, the discriminator of the variants. */
   type: 'campaign.completed'
   /** Of the keys that see it: `live` delivers and bills, `test` is the sandbox. */
   mode: 'live' | 'test' | (string & {})
   /** When it occurred. */
   created_at: string
-  /** What the event is about. */
+  /** The object of the event. */
   data: {
     object: Campaign
   }
@@ -569,11 +569,11 @@ export interface CampaignCreation {
   channel: string
   audience: CampaignAudienceRequest
   message: CampaignMessage
-  /** Merge tag name, without braces, to the text that stands where a recipient has none. */
+  /** Merge tag name, without braces, to the text for recipients without a value. */
   merge_fallbacks?: Record<string, string> | null | undefined
   /** Only contacts whose consent for the channel type is `opted_in`. */
   require_opt_in?: boolean | undefined
-  /** You hold the consent of the recipients; may also be sent at launch. */
+  /** Confirms that the recipients consented; may also be sent at launch. */
   consent_declared?: boolean | undefined
   /** When it is sent; null: as soon as it is launched. */
   schedule?: {
@@ -591,11 +591,11 @@ export interface CampaignCreation {
     /** The window counts in each contact's own time zone, where it has one. */
     recipient_timezone?: boolean | undefined
   } | null | undefined
-  /** Messages a second. Where the channel's own rate is lower, that counts; what is shown is what was asked. */
+  /** Messages per second, as requested. A lower rate of the channel takes precedence. */
   throttle_per_second?: number | undefined
-  /** Create and launch in one call; nothing is kept where the launch is refused. */
+  /** Create and launch in one call; nothing is stored if the launch is refused. */
   launch?: boolean | undefined
-  /** Launch although credits and wallet do not cover everybody: the campaign pauses when they run out. */
+  /** Launch although credits and wallet do not cover all recipients: the campaign pauses when they run out. */
   allow_insufficient_funds?: boolean | undefined
 }
 
@@ -614,13 +614,13 @@ export interface CampaignFailedEvent {
   id: string
   /** Always `event`. */
   object: 'event'
-  /** Always `campaign.failed`: it tells the variants apart. */
+  /** Always `campaign.failed`, the discriminator of the variants. */
   type: 'campaign.failed'
   /** Of the keys that see it: `live` delivers and bills, `test` is the sandbox. */
   mode: 'live' | 'test' | (string & {})
   /** When it occurred. */
   created_at: string
-  /** What the event is about. */
+  /** The object of the event. */
   data: {
     object: Campaign
   }
@@ -629,7 +629,7 @@ export interface CampaignFailedEvent {
 export interface CampaignLaunch {
   /** Replaces that of the campaign. */
   consent_declared?: boolean | undefined
-  /** Launch although credits and wallet do not cover everybody: the campaign pauses when they run out. */
+  /** Launch although credits and wallet do not cover all recipients: the campaign pauses when they run out. */
   allow_insufficient_funds?: boolean | undefined
 }
 
@@ -642,25 +642,25 @@ export interface CampaignPausedEvent {
   id: string
   /** Always `event`. */
   object: 'event'
-  /** Always `campaign.paused`: it tells the variants apart. */
+  /** Always `campaign.paused`, the discriminator of the variants. */
   type: 'campaign.paused'
   /** Of the keys that see it: `live` delivers and bills, `test` is the sandbox. */
   mode: 'live' | 'test' | (string & {})
   /** When it occurred. */
   created_at: string
-  /** What the event is about. */
+  /** The object of the event. */
   data: {
     object: Campaign
   }
 }
 
-/** Somebody to whom a campaign goes. */
+/** A recipient of a campaign. */
 export interface CampaignRecipient {
   /** A number, counted from 1 in the order of the snapshot. */
   id: string
   /** Always `campaign_recipient`. */
   object: 'campaign_recipient'
-  /** The contact (`ct_`); null for an ad-hoc recipient who is none. */
+  /** The contact (`ct_`); null for an ad-hoc recipient without a contact. */
   contact_id: string | null
   /** Empty where the contact has no identifier on the channel. */
   to: string
@@ -668,7 +668,7 @@ export interface CampaignRecipient {
   name: string | null
   /** `pending`: not sent yet. `skipped`: see `skip_reason`. The others as of the message. */
   status: 'pending' | 'sent' | 'delivered' | 'read' | 'failed' | 'skipped' | 'cancelled' | (string & {})
-  /** Why nothing was sent to a `skipped` one, else null. */
+  /** Why a recipient was `skipped`, otherwise null. */
   skip_reason: 'unsubscribed' | 'not_opted_in' | 'no_identifier' | 'invalid_identifier' | 'duplicate' | 'contact_deleted' | (string & {}) | null
   /** The message (`msg_`) to them; null as long as there is none. */
   message_id: string | null
@@ -693,7 +693,7 @@ export interface CampaignRecipient {
   failed_at: string | null
 }
 
-/** What a launch would do now. */
+/** The result of a launch at this time. */
 export interface CampaignRehearsal {
   /** Always `campaign_rehearsal`. */
   object: 'campaign_rehearsal'
@@ -701,24 +701,24 @@ export interface CampaignRehearsal {
   campaign_id: string
   /** Once the snapshot is taken: those who still wait. */
   recipients_count: number
-  /** Recipients who would get a message now. */
+  /** Recipients that would receive a message now. */
   would_send: number
   /** Reason to recipients: a `skip_reason`, or the code of the refusal by which a message of theirs would fail. */
   would_skip: Record<string, number>
-  /** What the messages would cost. */
+  /** The expected cost. */
   cost: {
     /** Of the messages that are not charged yet. */
     package_credits: number
     /** Micro-USD; whether or not the wallet holds as much. */
     wallet_micros: number
   }
-  /** When the first message would go out; null where none would. */
+  /** When the first message would be sent; null if there is none. */
   starts_at: string | null
   /** When the last one would, by throttle, the channel's rate and windows; null where none would, or only in years. */
   ends_at: string | null
   /** All launch checks, in their order; once launched without that of the status. */
   checks: ({
-    /** The error code that a launch would answer where the check fails. */
+    /** The error code of a launch while this check fails. */
     code: 'parameter_missing' | 'parameter_invalid' | 'unsupported_message_type' | 'invalid_json' | 'webhook_endpoint_limit_reached' | 'webhook_url_not_public' | 'integration_source_limit_reached' | 'automation_limit_reached' | 'contact_limit_reached' | 'campaign_limit_exceeded' | 'consent_required' | 'payload_too_large' | 'api_key_missing' | 'api_key_invalid' | 'api_key_revoked' | 'api_key_expired' | 'webhook_signature_invalid' | 'hook_token_invalid' | 'insufficient_balance' | 'scope_missing' | 'ip_not_allowed' | 'account_suspended' | 'live_mode_required' | 'test_mode_required' | 'source_disabled' | 'resource_missing' | 'idempotency_key_in_use' | 'idempotency_key_reused' | 'channel_identifier_taken' | 'contact_exists' | 'campaign_state_invalid' | 'message_state_invalid' | 'delivery_state_invalid' | 'channel_not_connected' | 'recipient_blocked' | 'policy_violation' | 'upstream_rejected' | 'template_not_approved' | 'rate_limit_exceeded' | 'internal_error' | 'upstream_unavailable' | (string & {})
     /** Whether it passes now. */
     ok: boolean
@@ -727,7 +727,7 @@ export interface CampaignRehearsal {
   })[]
   /** The first three that would be sent, rendered. */
   samples: {
-    /** Who would get it. */
+    /** The expected recipients. */
     to: string
     /** `type` and the content object under the key named by it, merge tags filled in. */
     message: Record<string, unknown>
@@ -735,7 +735,7 @@ export interface CampaignRehearsal {
 }
 
 export interface CampaignSchedule {
-  /** Nothing goes out before; null starts when launched. */
+  /** Nothing is sent before; null starts at launch. */
   send_at: string | null
   /** IANA name of the zone that `send_window` counts in. */
   timezone: string
@@ -756,24 +756,24 @@ export interface CampaignStartedEvent {
   id: string
   /** Always `event`. */
   object: 'event'
-  /** Always `campaign.started`: it tells the variants apart. */
+  /** Always `campaign.started`, the discriminator of the variants. */
   type: 'campaign.started'
   /** Of the keys that see it: `live` delivers and bills, `test` is the sandbox. */
   mode: 'live' | 'test' | (string & {})
   /** When it occurred. */
   created_at: string
-  /** What the event is about. */
+  /** The object of the event. */
   data: {
     object: Campaign
   }
 }
 
 export interface CampaignTest {
-  /** Who gets it: on phone channels E.164. */
+  /** The recipient; E.164 on phone channels. */
   to: string
 }
 
-/** What is to change of a draft; absent fields stay, objects are replaced whole. */
+/** Changes of a draft; absent fields stay, objects are replaced completely. */
 export interface CampaignUpdate {
   /** For people; need not be unique. */
   name?: string | undefined
@@ -781,11 +781,11 @@ export interface CampaignUpdate {
   channel?: string | undefined
   audience?: CampaignAudienceRequest | undefined
   message?: CampaignMessage | undefined
-  /** Merge tag name, without braces, to the text that stands where a recipient has none. */
+  /** Merge tag name, without braces, to the text for recipients without a value. */
   merge_fallbacks?: Record<string, string> | null | undefined
   /** Only contacts whose consent for the channel type is `opted_in`. */
   require_opt_in?: boolean | undefined
-  /** You hold the consent of the recipients; may also be sent at launch. */
+  /** Confirms that the recipients consented; may also be sent at launch. */
   consent_declared?: boolean | undefined
   /** When it is sent; null: as soon as it is launched. */
   schedule?: {
@@ -803,7 +803,7 @@ export interface CampaignUpdate {
     /** The window counts in each contact's own time zone, where it has one. */
     recipient_timezone?: boolean | undefined
   } | null | undefined
-  /** Messages a second. Where the channel's own rate is lower, that counts; what is shown is what was asked. */
+  /** Messages per second, as requested. A lower rate of the channel takes precedence. */
   throttle_per_second?: number | undefined
 }
 
@@ -823,7 +823,7 @@ export interface CarouselContent {
       /** Where the picture or video is fetched from. */
       url: string
     }
-    /** What the card says. */
+    /** The text of the card. */
     body?: {
       /** The text of the card. */
       text: string
@@ -832,18 +832,18 @@ export interface CarouselContent {
     action: {
       /** The button. */
       parameters?: {
-        /** What the recipient sees on the button. */
+        /** The label of the button. */
         display_text: string
         /** The address that the button opens. */
         url: string
       } | null | undefined
-      /** The answers to choose from. */
+      /** The buttons. */
       buttons?: {
         /** The button. */
         reply: {
-          /** Your own name of the button; it comes back in the `button_reply`. */
+          /** Your ID for the button; returned in the `button_reply`. */
           id: string
-          /** What the recipient sees on the button. */
+          /** The label of the button. */
           title: string
         }
       }[] | null | undefined
@@ -853,9 +853,9 @@ export interface CarouselContent {
 
 /** Two to ten cards side by side, each with a picture or video and a button. */
 export type CarouselMessage = MessageFields & {
-  /** Always `carousel`: it tells the variants apart. */
+  /** Always `carousel`, the discriminator of the variants. */
   type: 'carousel'
-  /** What it says, under the key `carousel`. */
+  /** The content, under the key `carousel`. */
   content: {
     carousel: CarouselContent
   }
@@ -877,7 +877,7 @@ export interface CatalogContent {
   action?: {
     /** How the catalog is shown. */
     parameters?: {
-      /** The article whose picture is shown; the first one when absent. */
+      /** The product whose picture is shown; by default the first one. */
       thumbnail_product_retailer_id?: string | null | undefined
     } | null | undefined
   } | null | undefined
@@ -885,9 +885,9 @@ export interface CatalogContent {
 
 /** A text with a button that opens the whole catalog. */
 export type CatalogMessage = MessageFields & {
-  /** Always `catalog`: it tells the variants apart. */
+  /** Always `catalog`, the discriminator of the variants. */
   type: 'catalog'
-  /** What it says, under the key `catalog`. */
+  /** The content, under the key `catalog`. */
   content: {
     catalog: CatalogContent
   }
@@ -901,21 +901,21 @@ export interface Channel {
   object: 'channel'
   /** Of the keys that see it: `live` delivers and bills, `test` is the sandbox. */
   mode: 'live' | 'test' | (string & {})
-  /** The kind of channel, which decides what recipients are called by and what it costs. */
+  /** The channel type, which determines the form of recipient addresses and the price. */
   type: 'whatsapp' | 'sms' | 'telegram' | (string & {})
-  /** Who carries its messages, such as `whatsapp_cloud` or `twilio`; `sandbox` in test mode. */
+  /** The provider of the channel, such as `whatsapp_cloud` or `twilio`; `sandbox` in test mode. */
   provider: string
   /** For people: 1 to 120 characters. */
   name: string
-  /** What recipients see as the sender: an E.164 number, a short code or a name. Belongs to one account alone. */
+  /** The sender that recipients see: an E.164 number, a short code or a name. Belongs to only one account. */
   identifier: string
-  /** Only an `active` one sends. `disabled` by the account: what was accepted before waits. */
+  /** Only an `active` channel sends. While it is `disabled` by the account, accepted messages wait. */
   status: 'pending' | 'active' | 'suspended' | 'disabled' | (string & {})
-  /** The link to the provider. A lost one is tried again by itself, and at once by `reconnect`. */
+  /** The connection to the provider. A lost connection is retried automatically, or immediately by `reconnect`. */
   connection_status: 'connecting' | 'connected' | 'disconnected' | (string & {})
   /** The types of message that it can send. */
   capabilities: ('text' | 'attachments' | 'template' | 'button' | 'list' | 'cta_url' | 'location' | 'contacts' | 'flow' | 'product' | 'product_list' | 'catalog' | 'carousel' | 'location_request' | (string & {}))[]
-  /** `max_messages_per_second`, and what the provider knows. Never holds credentials. */
+  /** `max_messages_per_second`, and data of the provider. Never contains credentials. */
   settings: Record<string, unknown>
   /** The address to register with the provider; null on sandbox channels. */
   webhook_url: string | null
@@ -929,13 +929,13 @@ export interface ChannelConnectedEvent {
   id: string
   /** Always `event`. */
   object: 'event'
-  /** Always `channel.connected`: it tells the variants apart. */
+  /** Always `channel.connected`, the discriminator of the variants. */
   type: 'channel.connected'
   /** Of the keys that see it: `live` delivers and bills, `test` is the sandbox. */
   mode: 'live' | 'test' | (string & {})
   /** When it occurred. */
   created_at: string
-  /** What the event is about. */
+  /** The object of the event. */
   data: {
     object: Channel
   }
@@ -947,13 +947,13 @@ export interface ChannelDisconnectedEvent {
   id: string
   /** Always `event`. */
   object: 'event'
-  /** Always `channel.disconnected`: it tells the variants apart. */
+  /** Always `channel.disconnected`, the discriminator of the variants. */
   type: 'channel.disconnected'
   /** Of the keys that see it: `live` delivers and bills, `test` is the sandbox. */
   mode: 'live' | 'test' | (string & {})
   /** When it occurred. */
   created_at: string
-  /** What the event is about. */
+  /** The object of the event. */
   data: {
     object: Channel
   }
@@ -967,21 +967,21 @@ export interface ConnectedChannel {
   object: 'channel'
   /** Of the keys that see it: `live` delivers and bills, `test` is the sandbox. */
   mode: 'live' | 'test' | (string & {})
-  /** The kind of channel, which decides what recipients are called by and what it costs. */
+  /** The channel type, which determines the form of recipient addresses and the price. */
   type: 'whatsapp' | 'sms' | 'telegram' | (string & {})
-  /** Who carries its messages, such as `whatsapp_cloud` or `twilio`; `sandbox` in test mode. */
+  /** The provider of the channel, such as `whatsapp_cloud` or `twilio`; `sandbox` in test mode. */
   provider: string
   /** For people: 1 to 120 characters. */
   name: string
-  /** What recipients see as the sender: an E.164 number, a short code or a name. Belongs to one account alone. */
+  /** The sender that recipients see: an E.164 number, a short code or a name. Belongs to only one account. */
   identifier: string
-  /** Only an `active` one sends. `disabled` by the account: what was accepted before waits. */
+  /** Only an `active` channel sends. While it is `disabled` by the account, accepted messages wait. */
   status: 'pending' | 'active' | 'suspended' | 'disabled' | (string & {})
-  /** The link to the provider. A lost one is tried again by itself, and at once by `reconnect`. */
+  /** The connection to the provider. A lost connection is retried automatically, or immediately by `reconnect`. */
   connection_status: 'connecting' | 'connected' | 'disconnected' | (string & {})
   /** The types of message that it can send. */
   capabilities: ('text' | 'attachments' | 'template' | 'button' | 'list' | 'cta_url' | 'location' | 'contacts' | 'flow' | 'product' | 'product_list' | 'catalog' | 'carousel' | 'location_request' | (string & {}))[]
-  /** `max_messages_per_second`, and what the provider knows. Never holds credentials. */
+  /** `max_messages_per_second`, and data of the provider. Never contains credentials. */
   settings: Record<string, unknown>
   /** The address to register with the provider; null on sandbox channels. */
   webhook_url: string | null
@@ -999,9 +999,9 @@ export interface ConsentChange {
   object: 'consent_change'
   /** The kind of channel; with `.marketing` behind it where the recipient spoke of marketing alone. */
   channel_type: 'whatsapp' | 'whatsapp.marketing' | 'sms' | 'sms.marketing' | 'telegram' | 'telegram.marketing' | 'messenger' | 'messenger.marketing' | 'instagram' | 'instagram.marketing' | 'viber' | 'viber.marketing' | 'rcs' | 'rcs.marketing' | 'email' | 'email.marketing' | (string & {})
-  /** What the consent was from then on. */
+  /** The new consent. */
   status: 'opted_in' | 'opted_out' | 'unknown' | (string & {})
-  /** Where the change came from; `keyword` is a word such as STOP that the recipient wrote. */
+  /** The source of the change; `keyword` is a word such as STOP that the recipient sent. */
   source: 'api' | 'import' | 'console' | 'keyword' | 'integration' | 'provider' | 'campaign' | 'form' | (string & {})
   /** The inbound message that caused it. */
   message_id: string | null
@@ -1011,13 +1011,13 @@ export interface ConsentChange {
   occurred_at: string
 }
 
-/** A status alone, or with what is known of it; null takes it for `unknown`. */
+/** A status, or an object with details; null means `unknown`. */
 export type ConsentInput = 'opted_in' | 'opted_out' | 'unknown' | {
-  /** Nothing is sent to who has `opted_out`. */
+  /** Nothing is sent to contacts that are `opted_out`. */
   status?: 'opted_in' | 'opted_out' | 'unknown' | undefined
   /** Where the recipient spoke of marketing alone. */
   marketing?: 'opted_in' | 'opted_out' | 'unknown' | undefined
-  /** Where it was given or withdrawn. */
+  /** Where the consent was given or withdrawn. */
   source?: 'api' | 'import' | 'console' | 'keyword' | 'integration' | 'provider' | 'campaign' | 'form' | undefined
   /** When; not in the future. */
   occurred_at?: string | undefined
@@ -1051,13 +1051,13 @@ export interface Contact {
   identifiers: Record<string, string>
   /** Channel type to consent. A type that is absent is `unknown`. */
   consent: Record<string, {
-    /** Nothing is sent to who has `opted_out`; `unknown` is neither. */
+    /** Nothing is sent to contacts that are `opted_out`. */
     status: 'opted_in' | 'opted_out' | 'unknown' | (string & {})
-    /** Where the last change came from. */
+    /** The source of the last change. */
     source: 'api' | 'import' | 'console' | 'keyword' | 'integration' | 'provider' | 'campaign' | 'form' | (string & {})
     /** When the change happened. */
     updated_at: string
-    /** Where the recipient spoke of marketing alone: `opted_out` refuses marketing templates, everything else passes. */
+    /** Set if the recipient's choice concerns only marketing: `opted_out` blocks marketing templates only. */
     marketing?: 'opted_in' | 'opted_out' | 'unknown' | (string & {}) | undefined
   }>
   /** Sorted; unique without regard to case. */
@@ -1075,9 +1075,9 @@ export interface Contact {
     /** Until when free-form messages may be sent; null when closed. */
     window_expires_at: string | null
   }>
-  /** When the last inbound message came in. */
+  /** When the last inbound message was received. */
   last_seen_at: string | null
-  /** When the last message either way was stored; may lag by a few seconds. Neither this nor `last_seen_at` moves `updated_at`. */
+  /** When the last message in either direction was stored, with a delay of a few seconds. Neither this nor `last_seen_at` changes `updated_at`. */
   last_message_at: string | null
   /** ISO 8601, UTC, with milliseconds. */
   created_at: string
@@ -1098,7 +1098,7 @@ export interface ContactAttribute {
 
 /** A new contact. One of `phone`, `email` or an identifier is required. */
 export interface ContactCreation {
-  /** E.164; spaces, dots, dashes and brackets are taken out. */
+  /** E.164; spaces, dots, dashes and brackets are removed. */
   phone?: string | null | undefined
   /** Up to 254 characters. */
   email?: string | null | undefined
@@ -1170,7 +1170,7 @@ export interface ContactExport {
   exported_at: string
 }
 
-/** A CSV file of contacts on its way in. */
+/** An import of contacts from a CSV file. */
 export interface ContactImport {
   /** Prefix `imp_`. */
   id: string
@@ -1182,7 +1182,7 @@ export interface ContactImport {
   status: 'pending' | 'running' | 'completed' | 'failed' | (string & {})
   /** As it was sent; null where none was. */
   file_name: string | null
-  /** The columns of the file, from left to right, and what becomes of each. */
+  /** The columns of the file, from left to right, and their mapping. */
   columns: ({
     /** The header of the column. */
     name: string
@@ -1199,13 +1199,13 @@ export interface ContactImport {
   total: number
   /** Rows dealt with until now: `created`, `updated` and `rejected` together. */
   processed: number
-  /** Rows that made a contact. */
+  /** Rows that created a contact. */
   created: number
-  /** Rows whose contact was there before, changed or not. */
+  /** Rows whose contact existed before, changed or not. */
   updated: number
   /** Rows that changed nothing; GET /v1/contact_imports/{id}/errors gives them back with reasons. */
   rejected: number
-  /** Rows applied without some of their cells, such as an `opted_in` for somebody who has opted out; they stand among the errors, too. */
+  /** Rows applied without some of their cells, such as an `opted_in` for a contact that opted out; they are listed among the errors, too. */
   warnings: number
   /** Why the import failed: {`code`, `message`}; else null. */
   error: Record<string, unknown> | null
@@ -1281,13 +1281,13 @@ export interface ContactTagging {
   phones?: string[] | undefined
   /** Tags to add. */
   add?: string[] | undefined
-  /** Tags to take off. */
+  /** Tags to remove. */
   remove?: string[] | undefined
 }
 
-/** What is to change; absent fields stay. */
+/** Changes; absent fields stay. */
 export interface ContactUpdate {
-  /** E.164; spaces, dots, dashes and brackets are taken out. */
+  /** E.164; spaces, dots, dashes and brackets are removed. */
   phone?: string | null | undefined
   /** Up to 254 characters. */
   email?: string | null | undefined
@@ -1326,7 +1326,7 @@ export interface ContactUpdate {
 
 /** A contact to create, or to update by its phone number. */
 export interface ContactUpsert {
-  /** E.164; spaces, dots, dashes and brackets are taken out. Decides which contact is meant. */
+  /** E.164; spaces, dots, dashes and brackets are removed. Decides which contact is meant. */
   phone: string
   /** Up to 254 characters. */
   email?: string | null | undefined
@@ -1365,7 +1365,7 @@ export interface ContactUpsert {
 
 /** One to twenty address cards that the recipient can save. */
 export type ContactsContent = ({
-  /** Who it is. */
+  /** The person. */
   name: {
     /** The whole name as it is shown. */
     formatted_name: string
@@ -1378,16 +1378,16 @@ export type ContactsContent = ({
   phones?: ({
     /** The number. */
     phone: string
-    /** What it is for, such as `CELL`, `HOME` or `WORK`. */
+    /** The kind, such as `CELL`, `HOME` or `WORK`. */
     type?: string | null | undefined
-    /** Its WhatsApp id; with it the recipient can write at once. */
+    /** The WhatsApp id, which lets the recipient write directly. */
     wa_id?: string | null | undefined
   })[] | null | undefined
   /** E-mail addresses. */
   emails?: ({
     /** The address. */
     email: string
-    /** What it is for, such as `CELL`, `HOME` or `WORK`. */
+    /** The kind, such as `CELL`, `HOME` or `WORK`. */
     type?: string | null | undefined
   })[] | null | undefined
   /** Where the person works. */
@@ -1396,14 +1396,14 @@ export type ContactsContent = ({
     company?: string | null | undefined
     /** The department. */
     department?: string | null | undefined
-    /** The position held. */
+    /** The job title. */
     title?: string | null | undefined
   } | null | undefined
   /** Web addresses. */
   urls?: ({
     /** The address. */
     url: string
-    /** What it is for, such as `CELL`, `HOME` or `WORK`. */
+    /** The kind, such as `CELL`, `HOME` or `WORK`. */
     type?: string | null | undefined
   })[] | null | undefined
   /** Postal addresses. */
@@ -1420,7 +1420,7 @@ export type ContactsContent = ({
     country?: string | null | undefined
     /** Country in two letters. */
     country_code?: string | null | undefined
-    /** What it is for, such as `CELL`, `HOME` or `WORK`. */
+    /** The kind, such as `CELL`, `HOME` or `WORK`. */
     type?: string | null | undefined
   })[] | null | undefined
   /** Day of birth. */
@@ -1429,9 +1429,9 @@ export type ContactsContent = ({
 
 /** One to twenty address cards that the recipient can save. */
 export type ContactsMessage = MessageFields & {
-  /** Always `contacts`: it tells the variants apart. */
+  /** Always `contacts`, the discriminator of the variants. */
   type: 'contacts'
-  /** What it says, under the key `contacts`. */
+  /** The content, under the key `contacts`. */
   content: {
     contacts: ReceivedContactsContent
   }
@@ -1439,7 +1439,7 @@ export type ContactsMessage = MessageFields & {
 
 /** A text with one button that opens a web address. */
 export interface CtaUrlContent {
-  /** What stands above the message. */
+  /** The header above the message. */
   header?: {
     /** What the header shows. */
     type: 'text' | 'image' | 'video' | 'document'
@@ -1464,7 +1464,7 @@ export interface CtaUrlContent {
   action: {
     /** The button. */
     parameters: {
-      /** What the recipient sees on the button. */
+      /** The label of the button. */
       display_text: string
       /** The address that the button opens. */
       url: string
@@ -1474,9 +1474,9 @@ export interface CtaUrlContent {
 
 /** A text with one button that opens a web address. */
 export type CtaUrlMessage = MessageFields & {
-  /** Always `cta_url`: it tells the variants apart. */
+  /** Always `cta_url`, the discriminator of the variants. */
   type: 'cta_url'
-  /** What it says, under the key `cta_url`. */
+  /** The content, under the key `cta_url`. */
   content: {
     cta_url: CtaUrlContent
   }
@@ -1495,9 +1495,9 @@ export interface ErrorBody {
   details?: ({
     /** The request field, such as `text.body`. */
     param: string
-    /** What is wrong with it. */
+    /** The error code. */
     code: 'missing_field' | 'invalid_type' | 'invalid_format' | 'invalid_value' | 'too_short' | 'too_long' | 'too_few' | 'too_many' | 'unknown_field' | 'unknown_merge_tag' | (string & {})
-    /** What to do about it, for people. */
+    /** A sentence for people: what to do. */
     message: string
   })[] | undefined
   /** The same as the header `X-Request-Id`. */
@@ -1506,12 +1506,12 @@ export interface ErrorBody {
   doc_url: string
 }
 
-/** Something that happened in the account: what webhooks deliver and the feed lists. */
+/** An event of the account, delivered by webhooks and listed in the feed. */
 export type Event = MessageSentEvent | MessageDeliveredEvent | MessageReadEvent | MessageFailedEvent | MessageReceivedEvent | ChannelConnectedEvent | ChannelDisconnectedEvent | BalanceLowEvent | PackageExhaustedEvent | PackageExpiringEvent | CampaignStartedEvent | CampaignPausedEvent | CampaignCompletedEvent | CampaignFailedEvent | WebhookTestEvent
 
-/** A text with a button that opens a form inside the app; what was filled in comes in as a `flow_reply`. */
+/** A text with a button that opens a form inside the app; the response arrives as a `flow_reply`. */
 export interface FlowContent {
-  /** What stands above the message. */
+  /** The header above the message. */
   header?: {
     /** What the header shows. */
     type: 'text' | 'image' | 'video' | 'document'
@@ -1540,13 +1540,13 @@ export interface FlowContent {
       flow_id?: string | null | undefined
       /** The name of the flow; either this or `flow_id`. */
       flow_name?: string | null | undefined
-      /** What the recipient sees on the button. */
+      /** The label of the button. */
       flow_cta: string
       /** Your own reference of this run of the flow. */
       flow_token?: string | null | undefined
       /** Which version of the flow opens; `published` when absent. */
       mode?: 'draft' | 'published' | undefined
-      /** Whether a screen opens at once or your endpoint is asked first; `navigate` when absent. */
+      /** Whether a screen opens immediately or your endpoint is called first; by default `navigate`. */
       flow_action?: 'navigate' | 'data_exchange' | undefined
       /** The first screen and its data, for `navigate`. */
       flow_action_payload?: {
@@ -1556,11 +1556,11 @@ export interface FlowContent {
   }
 }
 
-/** A text with a button that opens a form inside the app; what was filled in comes in as a `flow_reply`. */
+/** A text with a button that opens a form inside the app; the response arrives as a `flow_reply`. */
 export type FlowMessage = MessageFields & {
-  /** Always `flow`: it tells the variants apart. */
+  /** Always `flow`, the discriminator of the variants. */
   type: 'flow'
-  /** What it says, under the key `flow`. */
+  /** The content, under the key `flow`. */
   content: {
     flow: FlowContent
   }
@@ -1570,9 +1570,9 @@ export type FlowMessage = MessageFields & {
 export interface FlowReplyContent {
   /** The name that the provider gives the form. */
   name?: string | null | undefined
-  /** What the recipient sees of the answer. */
+  /** The text that the recipient sees. */
   body?: string | null | undefined
-  /** What was filled in, field by field. */
+  /** The submitted fields. */
   response: {
     [key: string]: unknown
   }
@@ -1580,21 +1580,21 @@ export interface FlowReplyContent {
 
 /** The recipient filled in the form of a `flow` message. */
 export type FlowReplyMessage = MessageFields & {
-  /** Always `flow_reply`: it tells the variants apart. */
+  /** Always `flow_reply`, the discriminator of the variants. */
   type: 'flow_reply'
-  /** What it says, under the key `flow_reply`. */
+  /** The content, under the key `flow_reply`. */
   content: {
     flow_reply: FlowReplyContent
   }
 }
 
-/** One to ten files, fetched from their URLs. On a live WhatsApp channel each becomes a provider message of its own, under one Message and one charge. */
+/** One to ten files, fetched from their URLs. On a live WhatsApp channel each becomes a separate provider message, under one Message and one charge. */
 export interface InboundAttachmentsMessage {
   /** A sandbox channel. */
   channel: string
   /** Who writes. */
   from: string
-  /** Always `attachments`: it tells the variants apart. */
+  /** Always `attachments`, the discriminator of the variants. */
   type: 'attachments'
   /** The name that the writer has on the channel; a contact that is new gets it. */
   profile_name?: string | null | undefined
@@ -1603,13 +1603,13 @@ export interface InboundAttachmentsMessage {
   attachments: ReceivedAttachmentsContent
 }
 
-/** A text with one to three buttons; the answer comes in as a `button_reply`. */
+/** A text with one to three buttons; the reply arrives as a `button_reply`. */
 export interface InboundButtonMessage {
   /** A sandbox channel. */
   channel: string
   /** Who writes. */
   from: string
-  /** Always `button`: it tells the variants apart. */
+  /** Always `button`, the discriminator of the variants. */
   type: 'button'
   /** The name that the writer has on the channel; a contact that is new gets it. */
   profile_name?: string | null | undefined
@@ -1624,7 +1624,7 @@ export interface InboundButtonReplyMessage {
   channel: string
   /** Who writes. */
   from: string
-  /** Always `button_reply`: it tells the variants apart. */
+  /** Always `button_reply`, the discriminator of the variants. */
   type: 'button_reply'
   /** The name that the writer has on the channel; a contact that is new gets it. */
   profile_name?: string | null | undefined
@@ -1639,7 +1639,7 @@ export interface InboundCarouselMessage {
   channel: string
   /** Who writes. */
   from: string
-  /** Always `carousel`: it tells the variants apart. */
+  /** Always `carousel`, the discriminator of the variants. */
   type: 'carousel'
   /** The name that the writer has on the channel; a contact that is new gets it. */
   profile_name?: string | null | undefined
@@ -1654,7 +1654,7 @@ export interface InboundCatalogMessage {
   channel: string
   /** Who writes. */
   from: string
-  /** Always `catalog`: it tells the variants apart. */
+  /** Always `catalog`, the discriminator of the variants. */
   type: 'catalog'
   /** The name that the writer has on the channel; a contact that is new gets it. */
   profile_name?: string | null | undefined
@@ -1669,7 +1669,7 @@ export interface InboundContactsMessage {
   channel: string
   /** Who writes. */
   from: string
-  /** Always `contacts`: it tells the variants apart. */
+  /** Always `contacts`, the discriminator of the variants. */
   type: 'contacts'
   /** The name that the writer has on the channel; a contact that is new gets it. */
   profile_name?: string | null | undefined
@@ -1684,7 +1684,7 @@ export interface InboundCtaUrlMessage {
   channel: string
   /** Who writes. */
   from: string
-  /** Always `cta_url`: it tells the variants apart. */
+  /** Always `cta_url`, the discriminator of the variants. */
   type: 'cta_url'
   /** The name that the writer has on the channel; a contact that is new gets it. */
   profile_name?: string | null | undefined
@@ -1693,13 +1693,13 @@ export interface InboundCtaUrlMessage {
   cta_url: CtaUrlContent
 }
 
-/** A text with a button that opens a form inside the app; what was filled in comes in as a `flow_reply`. */
+/** A text with a button that opens a form inside the app; the response arrives as a `flow_reply`. */
 export interface InboundFlowMessage {
   /** A sandbox channel. */
   channel: string
   /** Who writes. */
   from: string
-  /** Always `flow`: it tells the variants apart. */
+  /** Always `flow`, the discriminator of the variants. */
   type: 'flow'
   /** The name that the writer has on the channel; a contact that is new gets it. */
   profile_name?: string | null | undefined
@@ -1714,7 +1714,7 @@ export interface InboundFlowReplyMessage {
   channel: string
   /** Who writes. */
   from: string
-  /** Always `flow_reply`: it tells the variants apart. */
+  /** Always `flow_reply`, the discriminator of the variants. */
   type: 'flow_reply'
   /** The name that the writer has on the channel; a contact that is new gets it. */
   profile_name?: string | null | undefined
@@ -1723,13 +1723,13 @@ export interface InboundFlowReplyMessage {
   flow_reply: FlowReplyContent
 }
 
-/** A text with a button that opens a menu; the chosen row comes in as a `list_reply`. */
+/** A text with a button that opens a menu; the chosen row arrives as a `list_reply`. */
 export interface InboundListMessage {
   /** A sandbox channel. */
   channel: string
   /** Who writes. */
   from: string
-  /** Always `list`: it tells the variants apart. */
+  /** Always `list`, the discriminator of the variants. */
   type: 'list'
   /** The name that the writer has on the channel; a contact that is new gets it. */
   profile_name?: string | null | undefined
@@ -1744,7 +1744,7 @@ export interface InboundListReplyMessage {
   channel: string
   /** Who writes. */
   from: string
-  /** Always `list_reply`: it tells the variants apart. */
+  /** Always `list_reply`, the discriminator of the variants. */
   type: 'list_reply'
   /** The name that the writer has on the channel; a contact that is new gets it. */
   profile_name?: string | null | undefined
@@ -1759,7 +1759,7 @@ export interface InboundLocationMessage {
   channel: string
   /** Who writes. */
   from: string
-  /** Always `location`: it tells the variants apart. */
+  /** Always `location`, the discriminator of the variants. */
   type: 'location'
   /** The name that the writer has on the channel; a contact that is new gets it. */
   profile_name?: string | null | undefined
@@ -1768,13 +1768,13 @@ export interface InboundLocationMessage {
   location: LocationContent
 }
 
-/** A text with a button by which the recipient sends a place; it comes in as a `location`. */
+/** A text with a button that lets the recipient send a location; it arrives as a `location`. */
 export interface InboundLocationRequestMessage {
   /** A sandbox channel. */
   channel: string
   /** Who writes. */
   from: string
-  /** Always `location_request`: it tells the variants apart. */
+  /** Always `location_request`, the discriminator of the variants. */
   type: 'location_request'
   /** The name that the writer has on the channel; a contact that is new gets it. */
   profile_name?: string | null | undefined
@@ -1792,7 +1792,7 @@ export interface InboundOrderMessage {
   channel: string
   /** Who writes. */
   from: string
-  /** Always `order`: it tells the variants apart. */
+  /** Always `order`, the discriminator of the variants. */
   type: 'order'
   /** The name that the writer has on the channel; a contact that is new gets it. */
   profile_name?: string | null | undefined
@@ -1801,13 +1801,13 @@ export interface InboundOrderMessage {
   order: OrderContent
 }
 
-/** Up to thirty articles of a catalog, in sections. */
+/** Up to thirty products of a catalog, in sections. */
 export interface InboundProductListMessage {
   /** A sandbox channel. */
   channel: string
   /** Who writes. */
   from: string
-  /** Always `product_list`: it tells the variants apart. */
+  /** Always `product_list`, the discriminator of the variants. */
   type: 'product_list'
   /** The name that the writer has on the channel; a contact that is new gets it. */
   profile_name?: string | null | undefined
@@ -1816,13 +1816,13 @@ export interface InboundProductListMessage {
   product_list: ProductListContent
 }
 
-/** One article of a catalog. */
+/** One product of a catalog. */
 export interface InboundProductMessage {
   /** A sandbox channel. */
   channel: string
   /** Who writes. */
   from: string
-  /** Always `product`: it tells the variants apart. */
+  /** Always `product`, the discriminator of the variants. */
   type: 'product'
   /** The name that the writer has on the channel; a contact that is new gets it. */
   profile_name?: string | null | undefined
@@ -1831,13 +1831,13 @@ export interface InboundProductMessage {
   product: ProductContent
 }
 
-/** The recipient put an emoji on a message, or took it off. */
+/** The recipient added or removed a reaction. */
 export interface InboundReactionMessage {
   /** A sandbox channel. */
   channel: string
   /** Who writes. */
   from: string
-  /** Always `reaction`: it tells the variants apart. */
+  /** Always `reaction`, the discriminator of the variants. */
   type: 'reaction'
   /** The name that the writer has on the channel; a contact that is new gets it. */
   profile_name?: string | null | undefined
@@ -1852,7 +1852,7 @@ export interface InboundTextMessage {
   channel: string
   /** Who writes. */
   from: string
-  /** Always `text`: it tells the variants apart. */
+  /** Always `text`, the discriminator of the variants. */
   type?: 'text' | undefined
   /** The name that the writer has on the channel; a contact that is new gets it. */
   profile_name?: string | null | undefined
@@ -1861,13 +1861,13 @@ export interface InboundTextMessage {
   text: ReceivedTextContent
 }
 
-/** Something came in that the provider or this service cannot show. */
+/** An inbound message that the provider or Posthorn cannot show. */
 export interface InboundUnsupportedMessage {
   /** A sandbox channel. */
   channel: string
   /** Who writes. */
   from: string
-  /** Always `unsupported`: it tells the variants apart. */
+  /** Always `unsupported`, the discriminator of the variants. */
   type: 'unsupported'
   /** The name that the writer has on the channel; a contact that is new gets it. */
   profile_name?: string | null | undefined
@@ -1876,7 +1876,7 @@ export interface InboundUnsupportedMessage {
   unsupported: UnsupportedContent
 }
 
-/** A shop or site that reports what happened there. */
+/** A shop or site that reports events. */
 export interface IntegrationSource {
   /** Prefix `src_`. */
   id: string
@@ -1918,9 +1918,9 @@ export interface IntegrationSource {
   }
   /** Where the source is edited. */
   console_url: string
-  /** Where an automation for the source is made, with the placeholder `{event_type}`. */
+  /** The page to create an automation for the source, with the placeholder `{event_type}`. */
   automation_url_template: string
-  /** By platform: the address that takes native webhooks, signed with the signing secret. */
+  /** By platform: the address for native webhooks, signed with the signing secret. */
   ingest_urls: Record<string, string>
   /** Raised by every change but that of `last_event_at`. The ETag. */
   config_version: number
@@ -1972,9 +1972,9 @@ export interface IntegrationSourceWithSecrets {
   }
   /** Where the source is edited. */
   console_url: string
-  /** Where an automation for the source is made, with the placeholder `{event_type}`. */
+  /** The page to create an automation for the source, with the placeholder `{event_type}`. */
   automation_url_template: string
-  /** By platform: the address that takes native webhooks, signed with the signing secret. */
+  /** By platform: the address for native webhooks, signed with the signing secret. */
   ingest_urls: Record<string, string>
   /** Raised by every change but that of `last_event_at`. The ETag. */
   config_version: number
@@ -1988,9 +1988,9 @@ export interface IntegrationSourceWithSecrets {
   signing_secret: string
 }
 
-/** A text with a button that opens a menu; the chosen row comes in as a `list_reply`. */
+/** A text with a button that opens a menu; the chosen row arrives as a `list_reply`. */
 export interface ListContent {
-  /** What stands above the message. */
+  /** The header above the message. */
   header?: {
     /** What the header shows. */
     type: 'text' | 'image' | 'video' | 'document'
@@ -2013,7 +2013,7 @@ export interface ListContent {
   } | null | undefined
   /** The menu. */
   action: {
-    /** What the recipient sees on the button that opens the menu. */
+    /** The label of the button that opens the menu. */
     button: string
     /** The groups of rows. */
     sections: ({
@@ -2021,9 +2021,9 @@ export interface ListContent {
       title?: string | null | undefined
       /** The rows to choose from. */
       rows: ({
-        /** Your own name of the row; it comes back in the `list_reply`. */
+        /** Your ID for the row; returned in the `list_reply`. */
         id: string
-        /** What the recipient sees. */
+        /** The visible text. */
         title: string
         /** A second line under the title. */
         description?: string | null | undefined
@@ -2032,11 +2032,11 @@ export interface ListContent {
   }
 }
 
-/** A text with a button that opens a menu; the chosen row comes in as a `list_reply`. */
+/** A text with a button that opens a menu; the chosen row arrives as a `list_reply`. */
 export type ListMessage = MessageFields & {
-  /** Always `list`: it tells the variants apart. */
+  /** Always `list`, the discriminator of the variants. */
   type: 'list'
-  /** What it says, under the key `list`. */
+  /** The content, under the key `list`. */
   content: {
     list: ListContent
   }
@@ -2046,7 +2046,7 @@ export type ListMessage = MessageFields & {
 export interface ListReplyContent {
   /** The `id` that you gave the row. */
   id: string
-  /** What the row said. */
+  /** The title of the row. */
   title: string
   /** The row's second line. */
   description?: string | null | undefined
@@ -2054,9 +2054,9 @@ export interface ListReplyContent {
 
 /** The recipient chose a row of a `list` message. */
 export type ListReplyMessage = MessageFields & {
-  /** Always `list_reply`: it tells the variants apart. */
+  /** Always `list_reply`, the discriminator of the variants. */
   type: 'list_reply'
-  /** What it says, under the key `list_reply`. */
+  /** The content, under the key `list_reply`. */
   content: {
     list_reply: ListReplyContent
   }
@@ -2068,7 +2068,7 @@ export interface LocationContent {
   latitude: number
   /** Degrees east of Greenwich. */
   longitude: number
-  /** What the place is called. */
+  /** The name of the place. */
   name?: string | null | undefined
   /** Its postal address, in one line. */
   address?: string | null | undefined
@@ -2076,15 +2076,15 @@ export interface LocationContent {
 
 /** A place on the map. */
 export type LocationMessage = MessageFields & {
-  /** Always `location`: it tells the variants apart. */
+  /** Always `location`, the discriminator of the variants. */
   type: 'location'
-  /** What it says, under the key `location`. */
+  /** The content, under the key `location`. */
   content: {
     location: LocationContent
   }
 }
 
-/** A text with a button by which the recipient sends a place; it comes in as a `location`. */
+/** A text with a button that lets the recipient send a location; it arrives as a `location`. */
 export interface LocationRequestContent {
   /** The main part of the message. */
   body: {
@@ -2093,11 +2093,11 @@ export interface LocationRequestContent {
   }
 }
 
-/** A text with a button by which the recipient sends a place; it comes in as a `location`. */
+/** A text with a button that lets the recipient send a location; it arrives as a `location`. */
 export type LocationRequestMessage = MessageFields & {
-  /** Always `location_request`: it tells the variants apart. */
+  /** Always `location_request`, the discriminator of the variants. */
   type: 'location_request'
-  /** What it says, under the key `location_request`. */
+  /** The content, under the key `location_request`. */
   content: {
     location_request: LocationRequestContent
   }
@@ -2112,13 +2112,13 @@ export interface MessageDeliveredEvent {
   id: string
   /** Always `event`. */
   object: 'event'
-  /** Always `message.delivered`: it tells the variants apart. */
+  /** Always `message.delivered`, the discriminator of the variants. */
   type: 'message.delivered'
   /** Of the keys that see it: `live` delivers and bills, `test` is the sandbox. */
   mode: 'live' | 'test' | (string & {})
   /** When it occurred. */
   created_at: string
-  /** What the event is about. */
+  /** The object of the event. */
   data: {
     object: Message
   }
@@ -2130,19 +2130,19 @@ export interface MessageFailedEvent {
   id: string
   /** Always `event`. */
   object: 'event'
-  /** Always `message.failed`: it tells the variants apart. */
+  /** Always `message.failed`, the discriminator of the variants. */
   type: 'message.failed'
   /** Of the keys that see it: `live` delivers and bills, `test` is the sandbox. */
   mode: 'live' | 'test' | (string & {})
   /** When it occurred. */
   created_at: string
-  /** What the event is about. */
+  /** The object of the event. */
   data: {
     object: Message
   }
 }
 
-/** What every message has, whatever its type. */
+/** The fields of all message types. */
 export interface MessageFields {
   /** Prefix `msg_`. */
   id: string
@@ -2150,17 +2150,17 @@ export interface MessageFields {
   object: 'message'
   /** Of the keys that see it: `live` delivers and bills, `test` is the sandbox. */
   mode: 'live' | 'test' | (string & {})
-  /** The channel (`ch_`) that it goes or came through. */
+  /** The channel (`ch_`). */
   channel_id: string
   /** The kind of that channel. */
   channel_type: 'whatsapp' | 'sms' | 'telegram' | (string & {})
   /** `outbound`: sent by the account. `inbound`: written to it, with status `received`. */
   direction: 'outbound' | 'inbound' | (string & {})
-  /** Who gets it: E.164 on phone channels. Of an inbound message the identifier of the channel. */
+  /** The recipient: E.164 on phone channels. For inbound messages the identifier of the channel. */
   to: string
-  /** Who sends it: the identifier of the channel; of an inbound message who wrote. */
+  /** The sender: the identifier of the channel, or for inbound messages the person. */
   from: string
-  /** `queued`: stored and charged. `sending`: being handed to the provider. `sent`: the provider took it. `delivered` and `read`: as far as the channel tells. `failed`: see `error`; refunded. `received`: inbound. */
+  /** `queued`: stored and charged. `sending`: a send attempt is in progress. `sent`: accepted by the provider. `delivered` and `read`: if the channel reports it. `failed`: see `error`; refunded. `received`: inbound. */
   status: 'queued' | 'sending' | 'sent' | 'delivered' | 'read' | 'failed' | 'received' | (string & {})
   /** Why it failed; null where it did not. */
   error: {
@@ -2175,35 +2175,35 @@ export interface MessageFields {
   reference: string | null
   /** Your own data, returned unchanged. */
   metadata: Record<string, unknown>
-  /** What paid for it. Nothing is charged in test mode and for inbound messages. */
+  /** The charge. Test mode and inbound messages are free. */
   billing: {
-    /** `package`: a credit of a package paid for it; else the wallet did. */
+    /** `package`: paid with a credit of a package; otherwise from the wallet. */
     source: 'package' | 'wallet' | (string & {})
     /** Micro-USD; 0 when paid by a package credit. */
     amount_micros: number
-    /** The package (`grant_`) whose credit it took; null where the wallet paid. */
+    /** The package (`grant_`) that paid for it; null if the wallet did. */
     package_grant_id: string | null
-    /** True once what it had taken was given back, because it failed. */
+    /** True once the charge was refunded because the message failed. */
     refunded: boolean
   }
   /** Always null. */
   sender: Record<string, unknown> | null
-  /** The contact (`ct_`) whose phone or identifier the other side is; null where there is none. */
+  /** The contact (`ct_`) of the recipient or sender; null if there is none. */
   contact_id: string | null
-  /** Where it comes from. */
+  /** The origin. */
   origin: {
-    /** What made it: a request, a campaign, an automation, or what came in. */
+    /** The origin: a request, a campaign, an automation, or an inbound message. */
     type: 'api' | 'campaign' | 'automation' | 'console' | 'inbound' | (string & {})
     /** The key (`key_`), campaign (`cmp_`) or automation (`aut_`); null where there is none. */
     id: string | null
   }
   /** The message (`msg_`) that it answers; null where it answers none. */
   reply_to: string | null
-  /** On sms: the parts that the text takes. Elsewhere null. */
+  /** On sms the number of parts; otherwise null. */
   segments: number | null
   /** On sms: `gsm7` has 160 characters in one part, `ucs2` 70. Elsewhere null. */
   encoding: 'gsm7' | 'ucs2' | (string & {}) | null
-  /** Which goes first of what waits on the channel. */
+  /** Priority among messages queued on the channel. */
   priority: 'high' | 'normal' | 'low' | (string & {})
   /** Not handed to the provider before then. */
   send_at: string | null
@@ -2229,13 +2229,13 @@ export interface MessageReadEvent {
   id: string
   /** Always `event`. */
   object: 'event'
-  /** Always `message.read`: it tells the variants apart. */
+  /** Always `message.read`, the discriminator of the variants. */
   type: 'message.read'
   /** Of the keys that see it: `live` delivers and bills, `test` is the sandbox. */
   mode: 'live' | 'test' | (string & {})
   /** When it occurred. */
   created_at: string
-  /** What the event is about. */
+  /** The object of the event. */
   data: {
     object: Message
   }
@@ -2247,13 +2247,13 @@ export interface MessageReceivedEvent {
   id: string
   /** Always `event`. */
   object: 'event'
-  /** Always `message.received`: it tells the variants apart. */
+  /** Always `message.received`, the discriminator of the variants. */
   type: 'message.received'
   /** Of the keys that see it: `live` delivers and bills, `test` is the sandbox. */
   mode: 'live' | 'test' | (string & {})
   /** When it occurred. */
   created_at: string
-  /** What the event is about. */
+  /** The object of the event. */
   data: {
     object: Message
   }
@@ -2265,13 +2265,13 @@ export interface MessageSentEvent {
   id: string
   /** Always `event`. */
   object: 'event'
-  /** Always `message.sent`: it tells the variants apart. */
+  /** Always `message.sent`, the discriminator of the variants. */
   type: 'message.sent'
   /** Of the keys that see it: `live` delivers and bills, `test` is the sandbox. */
   mode: 'live' | 'test' | (string & {})
   /** When it occurred. */
   created_at: string
-  /** What the event is about. */
+  /** The object of the event. */
   data: {
     object: Message
   }
@@ -2281,9 +2281,9 @@ export interface MessageSentEvent {
 export interface OrderContent {
   /** The id of the catalog at the provider. */
   catalog_id: string
-  /** What the recipient wrote with the order. */
+  /** The recipient's note. */
   text?: string | null | undefined
-  /** What was ordered. */
+  /** The ordered products. */
   items: ({
     /** Your own article number. */
     product_retailer_id: string
@@ -2298,9 +2298,9 @@ export interface OrderContent {
 
 /** The recipient ordered from a `product`, `product_list` or `catalog` message. */
 export type OrderMessage = MessageFields & {
-  /** Always `order`: it tells the variants apart. */
+  /** Always `order`, the discriminator of the variants. */
   type: 'order'
-  /** What it says, under the key `order`. */
+  /** The content, under the key `order`. */
   content: {
     order: OrderContent
   }
@@ -2320,7 +2320,7 @@ export interface Package {
   channel_types: ('whatsapp' | 'sms' | 'telegram' | (string & {}))[]
   /** Credits granted. */
   credits_total: number
-  /** Credits not used yet. What is left at expiry is written off within a minute. */
+  /** Unused credits. They are written off within a minute after expiry. */
   credits_remaining: number
   /** `active`: has credits. `exhausted`: has none; a refunded credit makes it active again. `expired`: `expires_at` has passed. */
   status: 'active' | 'exhausted' | 'expired' | (string & {})
@@ -2336,13 +2336,13 @@ export interface PackageExhaustedEvent {
   id: string
   /** Always `event`. */
   object: 'event'
-  /** Always `package.exhausted`: it tells the variants apart. */
+  /** Always `package.exhausted`, the discriminator of the variants. */
   type: 'package.exhausted'
   /** Of the keys that see it: `live` delivers and bills, `test` is the sandbox. */
   mode: 'live' | 'test' | (string & {})
   /** When it occurred. */
   created_at: string
-  /** What the event is about. */
+  /** The object of the event. */
   data: {
     object: Package
   }
@@ -2354,13 +2354,13 @@ export interface PackageExpiringEvent {
   id: string
   /** Always `event`. */
   object: 'event'
-  /** Always `package.expiring`: it tells the variants apart. */
+  /** Always `package.expiring`, the discriminator of the variants. */
   type: 'package.expiring'
   /** Of the keys that see it: `live` delivers and bills, `test` is the sandbox. */
   mode: 'live' | 'test' | (string & {})
   /** When it occurred. */
   created_at: string
-  /** What the event is about. */
+  /** The object of the event. */
   data: {
     object: Package
   }
@@ -2371,7 +2371,7 @@ export interface Price {
   object: 'price'
   /** The kind of channel that it is the price of. */
   channel_type: 'whatsapp' | 'sms' | 'telegram' | (string & {})
-  /** One accepted message, however many parts the provider makes of it. */
+  /** One accepted message, regardless of its number of parts. */
   unit: 'message'
   /** Micro-USD a message. A price of 0 needs no funds and uses no credits. */
   amount_micros: number
@@ -2379,7 +2379,7 @@ export interface Price {
   currency: 'USD'
 }
 
-/** One article of a catalog. */
+/** One product of a catalog. */
 export interface ProductContent {
   /** The main part of the message. */
   body?: {
@@ -2400,9 +2400,9 @@ export interface ProductContent {
   }
 }
 
-/** Up to thirty articles of a catalog, in sections. */
+/** Up to thirty products of a catalog, in sections. */
 export interface ProductListContent {
-  /** What stands above the message. */
+  /** The header above the message. */
   header: {
     /** Only `text`; may be left out. */
     type?: 'text' | undefined
@@ -2436,47 +2436,47 @@ export interface ProductListContent {
   }
 }
 
-/** Up to thirty articles of a catalog, in sections. */
+/** Up to thirty products of a catalog, in sections. */
 export type ProductListMessage = MessageFields & {
-  /** Always `product_list`: it tells the variants apart. */
+  /** Always `product_list`, the discriminator of the variants. */
   type: 'product_list'
-  /** What it says, under the key `product_list`. */
+  /** The content, under the key `product_list`. */
   content: {
     product_list: ProductListContent
   }
 }
 
-/** One article of a catalog. */
+/** One product of a catalog. */
 export type ProductMessage = MessageFields & {
-  /** Always `product`: it tells the variants apart. */
+  /** Always `product`, the discriminator of the variants. */
   type: 'product'
-  /** What it says, under the key `product`. */
+  /** The content, under the key `product`. */
   content: {
     product: ProductContent
   }
 }
 
-/** The recipient put an emoji on a message, or took it off. */
+/** The recipient added or removed a reaction. */
 export interface ReactionContent {
   /** The id of the message, null when this service does not know it. */
   message_id?: string | null | undefined
-  /** The emoji; null or empty when it was taken off. */
+  /** The emoji; null or empty if the reaction was removed. */
   emoji?: string | null | undefined
 }
 
-/** The recipient put an emoji on a message, or took it off. */
+/** The recipient added or removed a reaction. */
 export type ReactionMessage = MessageFields & {
-  /** Always `reaction`: it tells the variants apart. */
+  /** Always `reaction`, the discriminator of the variants. */
   type: 'reaction'
-  /** What it says, under the key `reaction`. */
+  /** The content, under the key `reaction`. */
   content: {
     reaction: ReactionContent
   }
 }
 
-/** One to ten files, fetched from their URLs. On a live WhatsApp channel each becomes a provider message of its own, under one Message and one charge. Sent or received. */
+/** One to ten files, fetched from their URLs. On a live WhatsApp channel each becomes a separate provider message, under one Message and one charge. Sent or received. */
 export type ReceivedAttachmentsContent = ({
-  /** What kind of file it is. */
+  /** The kind of file. */
   type: 'image' | 'video' | 'audio' | 'document' | 'sticker'
   /** A signed address of this service, which expires; 503 with `Retry-After` while the file is still being copied. */
   url: string
@@ -2488,7 +2488,7 @@ export type ReceivedAttachmentsContent = ({
 
 /** One to twenty address cards that the recipient can save. Sent or received. */
 export type ReceivedContactsContent = ({
-  /** Who it is. */
+  /** The person. */
   name: {
     /** The whole name as it is shown. */
     formatted_name: string
@@ -2501,16 +2501,16 @@ export type ReceivedContactsContent = ({
   phones?: ({
     /** The number. */
     phone: string
-    /** What it is for, such as `CELL`, `HOME` or `WORK`. */
+    /** The kind, such as `CELL`, `HOME` or `WORK`. */
     type?: string | null | undefined
-    /** Its WhatsApp id; with it the recipient can write at once. */
+    /** The WhatsApp id, which lets the recipient write directly. */
     wa_id?: string | null | undefined
   })[] | null | undefined
   /** E-mail addresses. */
   emails?: ({
     /** The address. */
     email: string
-    /** What it is for, such as `CELL`, `HOME` or `WORK`. */
+    /** The kind, such as `CELL`, `HOME` or `WORK`. */
     type?: string | null | undefined
   })[] | null | undefined
   /** Where the person works. */
@@ -2519,14 +2519,14 @@ export type ReceivedContactsContent = ({
     company?: string | null | undefined
     /** The department. */
     department?: string | null | undefined
-    /** The position held. */
+    /** The job title. */
     title?: string | null | undefined
   } | null | undefined
   /** Web addresses. */
   urls?: ({
     /** The address. */
     url: string
-    /** What it is for, such as `CELL`, `HOME` or `WORK`. */
+    /** The kind, such as `CELL`, `HOME` or `WORK`. */
     type?: string | null | undefined
   })[] | null | undefined
   /** Postal addresses. */
@@ -2543,7 +2543,7 @@ export type ReceivedContactsContent = ({
     country?: string | null | undefined
     /** Country in two letters. */
     country_code?: string | null | undefined
-    /** What it is for, such as `CELL`, `HOME` or `WORK`. */
+    /** The kind, such as `CELL`, `HOME` or `WORK`. */
     type?: string | null | undefined
   })[] | null | undefined
   /** Day of birth. */
@@ -2566,11 +2566,11 @@ export interface ReceivedWebhook {
   mode?: 'live' | 'test' | (string & {}) | undefined
   /** The integration source (`src_`) that reported it. */
   source_id?: string | undefined
-  /** As it was reported; `<platform>.<topic>` for a native webhook of a topic that stands for no event. */
+  /** As reported; `<platform>.<topic>` for a native webhook whose topic is no known event. */
   type?: string | undefined
   /** The source's own id of the event. */
   event_id?: string | undefined
-  /** How it came in: by `POST /v1/automation_events`, or as a webhook in the form of the platform. */
+  /** How it was received: by `POST /v1/automation_events`, or as a native webhook of the platform. */
   origin?: 'api' | 'native_webhook' | (string & {}) | undefined
   /** `accepted`: at least one automation runs. `ignored`: none is for it. `skipped`: those that are do nothing about it. `failed`: it could not be looked at. `duplicate` is only ever answered to who reports an event again. */
   status?: 'accepted' | 'ignored' | 'skipped' | 'duplicate' | 'failed' | (string & {}) | undefined
@@ -2584,9 +2584,9 @@ export interface ReceivedWebhook {
     id: string
     /** The automation (`aut_`) that runs. */
     automation_id: string
-    /** `sent`: its message was accepted, and tells the rest itself. */
+    /** `sent`: its message was accepted; see the message for its status. */
     status: 'scheduled' | 'sent' | 'skipped' | 'cancelled' | 'failed' | (string & {})
-    /** When its message is due, ISO 8601, UTC, with milliseconds. */
+    /** When its message will be sent, ISO 8601, UTC, with milliseconds. */
     scheduled_for: string
     /** The message (`msg_`) that was accepted; null where none was, or not yet. */
     message_id: string | null
@@ -2603,13 +2603,13 @@ export interface ReceivedWebhook {
   ping?: true | undefined
 }
 
-/** What one field has to hold. */
+/** A condition on one field. */
 export interface Rule {
   /** The field that is looked at. */
   field: string
-  /** How the field and `value` compare. Which of them a field takes depends on its kind. */
+  /** The comparison; the kind of field determines which ones are allowed. */
   operator: 'equals' | 'not_equals' | 'in' | 'not_in' | 'contains' | 'starts_with' | 'exists' | 'not_exists' | 'greater_than' | 'less_than' | 'before' | 'after' | 'within_days' | 'not_within_days' | 'contains_any' | 'contains_all' | 'contains_none'
-  /** What it compares with: an array for `in`, `not_in`, `contains_any`, `contains_all` and `contains_none`, absent for `exists` and `not_exists`. */
+  /** The value to compare with: an array for `in`, `not_in`, `contains_any`, `contains_all` and `contains_none`, absent for `exists` and `not_exists`. */
   value?: string | number | boolean | (string | number | boolean)[] | null | undefined
 }
 
@@ -2672,48 +2672,48 @@ export interface SegmentUpdate {
   rules?: Rules | undefined
 }
 
-/** One to ten files, fetched from their URLs. On a live WhatsApp channel each becomes a provider message of its own, under one Message and one charge. */
+/** One to ten files, fetched from their URLs. On a live WhatsApp channel each becomes a separate provider message, under one Message and one charge. */
 export interface SendAttachmentsMessage {
   /** Channel id; with a test key a sandbox channel such as `ch_test_whatsapp`. */
   channel: string
   /** The recipient on the channel: E.164 on phone channels. */
   to: string
-  /** Always `attachments`: it tells the variants apart. */
+  /** Always `attachments`, the discriminator of the variants. */
   type: 'attachments'
   /** Your own name of it, to list messages by; need not be unique. */
   reference?: string | null | undefined
   /** Up to 16 KB, returned unchanged. */
   metadata?: Record<string, unknown> | null | undefined
-  /** The message that this one answers. */
+  /** The message to reply to. */
   reply_to?: string | null | undefined
   /** Up to 35 days ahead. The message stays `queued` until then. */
   send_at?: string | null | undefined
   /** Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one. */
   expires_in_seconds?: number | null | undefined
-  /** Which goes first of what waits on the channel. */
+  /** Priority among messages queued on the channel. */
   priority?: 'high' | 'normal' | 'low' | null | undefined
   attachments: AttachmentsContent
 }
 
-/** A text with one to three buttons; the answer comes in as a `button_reply`. */
+/** A text with one to three buttons; the reply arrives as a `button_reply`. */
 export interface SendButtonMessage {
   /** Channel id; with a test key a sandbox channel such as `ch_test_whatsapp`. */
   channel: string
   /** The recipient on the channel: E.164 on phone channels. */
   to: string
-  /** Always `button`: it tells the variants apart. */
+  /** Always `button`, the discriminator of the variants. */
   type: 'button'
   /** Your own name of it, to list messages by; need not be unique. */
   reference?: string | null | undefined
   /** Up to 16 KB, returned unchanged. */
   metadata?: Record<string, unknown> | null | undefined
-  /** The message that this one answers. */
+  /** The message to reply to. */
   reply_to?: string | null | undefined
   /** Up to 35 days ahead. The message stays `queued` until then. */
   send_at?: string | null | undefined
   /** Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one. */
   expires_in_seconds?: number | null | undefined
-  /** Which goes first of what waits on the channel. */
+  /** Priority among messages queued on the channel. */
   priority?: 'high' | 'normal' | 'low' | null | undefined
   button: ButtonContent
 }
@@ -2724,19 +2724,19 @@ export interface SendCarouselMessage {
   channel: string
   /** The recipient on the channel: E.164 on phone channels. */
   to: string
-  /** Always `carousel`: it tells the variants apart. */
+  /** Always `carousel`, the discriminator of the variants. */
   type: 'carousel'
   /** Your own name of it, to list messages by; need not be unique. */
   reference?: string | null | undefined
   /** Up to 16 KB, returned unchanged. */
   metadata?: Record<string, unknown> | null | undefined
-  /** The message that this one answers. */
+  /** The message to reply to. */
   reply_to?: string | null | undefined
   /** Up to 35 days ahead. The message stays `queued` until then. */
   send_at?: string | null | undefined
   /** Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one. */
   expires_in_seconds?: number | null | undefined
-  /** Which goes first of what waits on the channel. */
+  /** Priority among messages queued on the channel. */
   priority?: 'high' | 'normal' | 'low' | null | undefined
   carousel: CarouselContent
 }
@@ -2747,19 +2747,19 @@ export interface SendCatalogMessage {
   channel: string
   /** The recipient on the channel: E.164 on phone channels. */
   to: string
-  /** Always `catalog`: it tells the variants apart. */
+  /** Always `catalog`, the discriminator of the variants. */
   type: 'catalog'
   /** Your own name of it, to list messages by; need not be unique. */
   reference?: string | null | undefined
   /** Up to 16 KB, returned unchanged. */
   metadata?: Record<string, unknown> | null | undefined
-  /** The message that this one answers. */
+  /** The message to reply to. */
   reply_to?: string | null | undefined
   /** Up to 35 days ahead. The message stays `queued` until then. */
   send_at?: string | null | undefined
   /** Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one. */
   expires_in_seconds?: number | null | undefined
-  /** Which goes first of what waits on the channel. */
+  /** Priority among messages queued on the channel. */
   priority?: 'high' | 'normal' | 'low' | null | undefined
   catalog: CatalogContent
 }
@@ -2770,19 +2770,19 @@ export interface SendContactsMessage {
   channel: string
   /** The recipient on the channel: E.164 on phone channels. */
   to: string
-  /** Always `contacts`: it tells the variants apart. */
+  /** Always `contacts`, the discriminator of the variants. */
   type: 'contacts'
   /** Your own name of it, to list messages by; need not be unique. */
   reference?: string | null | undefined
   /** Up to 16 KB, returned unchanged. */
   metadata?: Record<string, unknown> | null | undefined
-  /** The message that this one answers. */
+  /** The message to reply to. */
   reply_to?: string | null | undefined
   /** Up to 35 days ahead. The message stays `queued` until then. */
   send_at?: string | null | undefined
   /** Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one. */
   expires_in_seconds?: number | null | undefined
-  /** Which goes first of what waits on the channel. */
+  /** Priority among messages queued on the channel. */
   priority?: 'high' | 'normal' | 'low' | null | undefined
   contacts: ContactsContent
 }
@@ -2793,65 +2793,65 @@ export interface SendCtaUrlMessage {
   channel: string
   /** The recipient on the channel: E.164 on phone channels. */
   to: string
-  /** Always `cta_url`: it tells the variants apart. */
+  /** Always `cta_url`, the discriminator of the variants. */
   type: 'cta_url'
   /** Your own name of it, to list messages by; need not be unique. */
   reference?: string | null | undefined
   /** Up to 16 KB, returned unchanged. */
   metadata?: Record<string, unknown> | null | undefined
-  /** The message that this one answers. */
+  /** The message to reply to. */
   reply_to?: string | null | undefined
   /** Up to 35 days ahead. The message stays `queued` until then. */
   send_at?: string | null | undefined
   /** Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one. */
   expires_in_seconds?: number | null | undefined
-  /** Which goes first of what waits on the channel. */
+  /** Priority among messages queued on the channel. */
   priority?: 'high' | 'normal' | 'low' | null | undefined
   cta_url: CtaUrlContent
 }
 
-/** A text with a button that opens a form inside the app; what was filled in comes in as a `flow_reply`. */
+/** A text with a button that opens a form inside the app; the response arrives as a `flow_reply`. */
 export interface SendFlowMessage {
   /** Channel id; with a test key a sandbox channel such as `ch_test_whatsapp`. */
   channel: string
   /** The recipient on the channel: E.164 on phone channels. */
   to: string
-  /** Always `flow`: it tells the variants apart. */
+  /** Always `flow`, the discriminator of the variants. */
   type: 'flow'
   /** Your own name of it, to list messages by; need not be unique. */
   reference?: string | null | undefined
   /** Up to 16 KB, returned unchanged. */
   metadata?: Record<string, unknown> | null | undefined
-  /** The message that this one answers. */
+  /** The message to reply to. */
   reply_to?: string | null | undefined
   /** Up to 35 days ahead. The message stays `queued` until then. */
   send_at?: string | null | undefined
   /** Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one. */
   expires_in_seconds?: number | null | undefined
-  /** Which goes first of what waits on the channel. */
+  /** Priority among messages queued on the channel. */
   priority?: 'high' | 'normal' | 'low' | null | undefined
   flow: FlowContent
 }
 
-/** A text with a button that opens a menu; the chosen row comes in as a `list_reply`. */
+/** A text with a button that opens a menu; the chosen row arrives as a `list_reply`. */
 export interface SendListMessage {
   /** Channel id; with a test key a sandbox channel such as `ch_test_whatsapp`. */
   channel: string
   /** The recipient on the channel: E.164 on phone channels. */
   to: string
-  /** Always `list`: it tells the variants apart. */
+  /** Always `list`, the discriminator of the variants. */
   type: 'list'
   /** Your own name of it, to list messages by; need not be unique. */
   reference?: string | null | undefined
   /** Up to 16 KB, returned unchanged. */
   metadata?: Record<string, unknown> | null | undefined
-  /** The message that this one answers. */
+  /** The message to reply to. */
   reply_to?: string | null | undefined
   /** Up to 35 days ahead. The message stays `queued` until then. */
   send_at?: string | null | undefined
   /** Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one. */
   expires_in_seconds?: number | null | undefined
-  /** Which goes first of what waits on the channel. */
+  /** Priority among messages queued on the channel. */
   priority?: 'high' | 'normal' | 'low' | null | undefined
   list: ListContent
 }
@@ -2862,42 +2862,42 @@ export interface SendLocationMessage {
   channel: string
   /** The recipient on the channel: E.164 on phone channels. */
   to: string
-  /** Always `location`: it tells the variants apart. */
+  /** Always `location`, the discriminator of the variants. */
   type: 'location'
   /** Your own name of it, to list messages by; need not be unique. */
   reference?: string | null | undefined
   /** Up to 16 KB, returned unchanged. */
   metadata?: Record<string, unknown> | null | undefined
-  /** The message that this one answers. */
+  /** The message to reply to. */
   reply_to?: string | null | undefined
   /** Up to 35 days ahead. The message stays `queued` until then. */
   send_at?: string | null | undefined
   /** Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one. */
   expires_in_seconds?: number | null | undefined
-  /** Which goes first of what waits on the channel. */
+  /** Priority among messages queued on the channel. */
   priority?: 'high' | 'normal' | 'low' | null | undefined
   location: LocationContent
 }
 
-/** A text with a button by which the recipient sends a place; it comes in as a `location`. */
+/** A text with a button that lets the recipient send a location; it arrives as a `location`. */
 export interface SendLocationRequestMessage {
   /** Channel id; with a test key a sandbox channel such as `ch_test_whatsapp`. */
   channel: string
   /** The recipient on the channel: E.164 on phone channels. */
   to: string
-  /** Always `location_request`: it tells the variants apart. */
+  /** Always `location_request`, the discriminator of the variants. */
   type: 'location_request'
   /** Your own name of it, to list messages by; need not be unique. */
   reference?: string | null | undefined
   /** Up to 16 KB, returned unchanged. */
   metadata?: Record<string, unknown> | null | undefined
-  /** The message that this one answers. */
+  /** The message to reply to. */
   reply_to?: string | null | undefined
   /** Up to 35 days ahead. The message stays `queued` until then. */
   send_at?: string | null | undefined
   /** Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one. */
   expires_in_seconds?: number | null | undefined
-  /** Which goes first of what waits on the channel. */
+  /** Priority among messages queued on the channel. */
   priority?: 'high' | 'normal' | 'low' | null | undefined
   location_request: LocationRequestContent
 }
@@ -2905,71 +2905,71 @@ export interface SendLocationRequestMessage {
 /** A message to send, with its content object under the key named by `type`. Content objects of other types are ignored. */
 export type SendMessage = SendTextMessage | SendAttachmentsMessage | SendTemplateMessage | SendButtonMessage | SendListMessage | SendCtaUrlMessage | SendLocationMessage | SendContactsMessage | SendFlowMessage | SendProductMessage | SendProductListMessage | SendCatalogMessage | SendCarouselMessage | SendLocationRequestMessage
 
-/** Up to thirty articles of a catalog, in sections. */
+/** Up to thirty products of a catalog, in sections. */
 export interface SendProductListMessage {
   /** Channel id; with a test key a sandbox channel such as `ch_test_whatsapp`. */
   channel: string
   /** The recipient on the channel: E.164 on phone channels. */
   to: string
-  /** Always `product_list`: it tells the variants apart. */
+  /** Always `product_list`, the discriminator of the variants. */
   type: 'product_list'
   /** Your own name of it, to list messages by; need not be unique. */
   reference?: string | null | undefined
   /** Up to 16 KB, returned unchanged. */
   metadata?: Record<string, unknown> | null | undefined
-  /** The message that this one answers. */
+  /** The message to reply to. */
   reply_to?: string | null | undefined
   /** Up to 35 days ahead. The message stays `queued` until then. */
   send_at?: string | null | undefined
   /** Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one. */
   expires_in_seconds?: number | null | undefined
-  /** Which goes first of what waits on the channel. */
+  /** Priority among messages queued on the channel. */
   priority?: 'high' | 'normal' | 'low' | null | undefined
   product_list: ProductListContent
 }
 
-/** One article of a catalog. */
+/** One product of a catalog. */
 export interface SendProductMessage {
   /** Channel id; with a test key a sandbox channel such as `ch_test_whatsapp`. */
   channel: string
   /** The recipient on the channel: E.164 on phone channels. */
   to: string
-  /** Always `product`: it tells the variants apart. */
+  /** Always `product`, the discriminator of the variants. */
   type: 'product'
   /** Your own name of it, to list messages by; need not be unique. */
   reference?: string | null | undefined
   /** Up to 16 KB, returned unchanged. */
   metadata?: Record<string, unknown> | null | undefined
-  /** The message that this one answers. */
+  /** The message to reply to. */
   reply_to?: string | null | undefined
   /** Up to 35 days ahead. The message stays `queued` until then. */
   send_at?: string | null | undefined
   /** Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one. */
   expires_in_seconds?: number | null | undefined
-  /** Which goes first of what waits on the channel. */
+  /** Priority among messages queued on the channel. */
   priority?: 'high' | 'normal' | 'low' | null | undefined
   product: ProductContent
 }
 
-/** An approved template with its blanks filled; the one type that may be sent on WhatsApp outside the 24-hour customer service window. */
+/** An approved template with its parameters; the only type that WhatsApp allows outside the 24-hour customer service window. */
 export interface SendTemplateMessage {
   /** Channel id; with a test key a sandbox channel such as `ch_test_whatsapp`. */
   channel: string
   /** The recipient on the channel: E.164 on phone channels. */
   to: string
-  /** Always `template`: it tells the variants apart. */
+  /** Always `template`, the discriminator of the variants. */
   type: 'template'
   /** Your own name of it, to list messages by; need not be unique. */
   reference?: string | null | undefined
   /** Up to 16 KB, returned unchanged. */
   metadata?: Record<string, unknown> | null | undefined
-  /** The message that this one answers. */
+  /** The message to reply to. */
   reply_to?: string | null | undefined
   /** Up to 35 days ahead. The message stays `queued` until then. */
   send_at?: string | null | undefined
   /** Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one. */
   expires_in_seconds?: number | null | undefined
-  /** Which goes first of what waits on the channel. */
+  /** Priority among messages queued on the channel. */
   priority?: 'high' | 'normal' | 'low' | null | undefined
   template: TemplateContent
 }
@@ -2980,26 +2980,26 @@ export interface SendTextMessage {
   channel: string
   /** The recipient on the channel: E.164 on phone channels. */
   to: string
-  /** Always `text`: it tells the variants apart. */
+  /** Always `text`, the discriminator of the variants. */
   type: 'text'
   /** Your own name of it, to list messages by; need not be unique. */
   reference?: string | null | undefined
   /** Up to 16 KB, returned unchanged. */
   metadata?: Record<string, unknown> | null | undefined
-  /** The message that this one answers. */
+  /** The message to reply to. */
   reply_to?: string | null | undefined
   /** Up to 35 days ahead. The message stays `queued` until then. */
   send_at?: string | null | undefined
   /** Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one. */
   expires_in_seconds?: number | null | undefined
-  /** Which goes first of what waits on the channel. */
+  /** Priority among messages queued on the channel. */
   priority?: 'high' | 'normal' | 'low' | null | undefined
   text: TextContent
 }
 
-/** One to ten files, fetched from their URLs. On a live WhatsApp channel each becomes a provider message of its own, under one Message and one charge. */
+/** One to ten files, fetched from their URLs. On a live WhatsApp channel each becomes a separate provider message, under one Message and one charge. */
 export type TaggedAttachmentsContent = ({
-  /** What kind of file it is. */
+  /** The kind of file. */
   type: 'image' | 'video' | 'audio' | 'document' | 'sticker'
   /** Where the file is fetched from. */
   url: string
@@ -3009,16 +3009,16 @@ export type TaggedAttachmentsContent = ({
   caption?: string | null | undefined
 })[]
 
-/** One to ten files, fetched from their URLs. On a live WhatsApp channel each becomes a provider message of its own, under one Message and one charge. Its strings may hold merge tags. */
+/** One to ten files, fetched from their URLs. On a live WhatsApp channel each becomes a separate provider message, under one Message and one charge. Its strings may hold merge tags. */
 export interface TaggedAttachmentsMessage {
-  /** Always `attachments`: it tells the variants apart. */
+  /** Always `attachments`, the discriminator of the variants. */
   type: 'attachments'
   attachments: TaggedAttachmentsContent
 }
 
-/** A text with one to three buttons; the answer comes in as a `button_reply`. */
+/** A text with one to three buttons; the reply arrives as a `button_reply`. */
 export interface TaggedButtonContent {
-  /** What stands above the message. */
+  /** The header above the message. */
   header?: {
     /** What the header shows. */
     type: 'text' | 'image' | 'video' | 'document'
@@ -3041,22 +3041,22 @@ export interface TaggedButtonContent {
   } | null | undefined
   /** What the recipient can do. */
   action: {
-    /** The answers to choose from. */
+    /** The buttons. */
     buttons: {
       /** The button. */
       reply: {
-        /** Your own name of the button; it comes back in the `button_reply`. */
+        /** Your ID for the button; returned in the `button_reply`. */
         id: string
-        /** What the recipient sees on the button. */
+        /** The label of the button. */
         title: string
       }
     }[]
   }
 }
 
-/** A text with one to three buttons; the answer comes in as a `button_reply`. Its strings may hold merge tags. */
+/** A text with one to three buttons; the reply arrives as a `button_reply`. Its strings may hold merge tags. */
 export interface TaggedButtonMessage {
-  /** Always `button`: it tells the variants apart. */
+  /** Always `button`, the discriminator of the variants. */
   type: 'button'
   button: TaggedButtonContent
 }
@@ -3077,7 +3077,7 @@ export interface TaggedCarouselContent {
       /** Where the picture or video is fetched from. */
       url: string
     }
-    /** What the card says. */
+    /** The text of the card. */
     body?: {
       /** The text of the card. */
       text: string
@@ -3086,18 +3086,18 @@ export interface TaggedCarouselContent {
     action: {
       /** The button. */
       parameters?: {
-        /** What the recipient sees on the button. */
+        /** The label of the button. */
         display_text: string
         /** The address that the button opens. */
         url: string
       } | null | undefined
-      /** The answers to choose from. */
+      /** The buttons. */
       buttons?: {
         /** The button. */
         reply: {
-          /** Your own name of the button; it comes back in the `button_reply`. */
+          /** Your ID for the button; returned in the `button_reply`. */
           id: string
-          /** What the recipient sees on the button. */
+          /** The label of the button. */
           title: string
         }
       }[] | null | undefined
@@ -3107,7 +3107,7 @@ export interface TaggedCarouselContent {
 
 /** Two to ten cards side by side, each with a picture or video and a button. Its strings may hold merge tags. */
 export interface TaggedCarouselMessage {
-  /** Always `carousel`: it tells the variants apart. */
+  /** Always `carousel`, the discriminator of the variants. */
   type: 'carousel'
   carousel: TaggedCarouselContent
 }
@@ -3128,7 +3128,7 @@ export interface TaggedCatalogContent {
   action?: {
     /** How the catalog is shown. */
     parameters?: {
-      /** The article whose picture is shown; the first one when absent. */
+      /** The product whose picture is shown; by default the first one. */
       thumbnail_product_retailer_id?: string | null | undefined
     } | null | undefined
   } | null | undefined
@@ -3136,14 +3136,14 @@ export interface TaggedCatalogContent {
 
 /** A text with a button that opens the whole catalog. Its strings may hold merge tags. */
 export interface TaggedCatalogMessage {
-  /** Always `catalog`: it tells the variants apart. */
+  /** Always `catalog`, the discriminator of the variants. */
   type: 'catalog'
   catalog: TaggedCatalogContent
 }
 
 /** One to twenty address cards that the recipient can save. */
 export type TaggedContactsContent = ({
-  /** Who it is. */
+  /** The person. */
   name: {
     /** The whole name as it is shown. */
     formatted_name: string
@@ -3156,16 +3156,16 @@ export type TaggedContactsContent = ({
   phones?: ({
     /** The number. */
     phone: string
-    /** What it is for, such as `CELL`, `HOME` or `WORK`. */
+    /** The kind, such as `CELL`, `HOME` or `WORK`. */
     type?: string | null | undefined
-    /** Its WhatsApp id; with it the recipient can write at once. */
+    /** The WhatsApp id, which lets the recipient write directly. */
     wa_id?: string | null | undefined
   })[] | null | undefined
   /** E-mail addresses. */
   emails?: ({
     /** The address. */
     email: string
-    /** What it is for, such as `CELL`, `HOME` or `WORK`. */
+    /** The kind, such as `CELL`, `HOME` or `WORK`. */
     type?: string | null | undefined
   })[] | null | undefined
   /** Where the person works. */
@@ -3174,14 +3174,14 @@ export type TaggedContactsContent = ({
     company?: string | null | undefined
     /** The department. */
     department?: string | null | undefined
-    /** The position held. */
+    /** The job title. */
     title?: string | null | undefined
   } | null | undefined
   /** Web addresses. */
   urls?: ({
     /** The address. */
     url: string
-    /** What it is for, such as `CELL`, `HOME` or `WORK`. */
+    /** The kind, such as `CELL`, `HOME` or `WORK`. */
     type?: string | null | undefined
   })[] | null | undefined
   /** Postal addresses. */
@@ -3198,7 +3198,7 @@ export type TaggedContactsContent = ({
     country?: string | null | undefined
     /** Country in two letters. */
     country_code?: string | null | undefined
-    /** What it is for, such as `CELL`, `HOME` or `WORK`. */
+    /** The kind, such as `CELL`, `HOME` or `WORK`. */
     type?: string | null | undefined
   })[] | null | undefined
   /** Day of birth. */
@@ -3207,14 +3207,14 @@ export type TaggedContactsContent = ({
 
 /** One to twenty address cards that the recipient can save. Its strings may hold merge tags. */
 export interface TaggedContactsMessage {
-  /** Always `contacts`: it tells the variants apart. */
+  /** Always `contacts`, the discriminator of the variants. */
   type: 'contacts'
   contacts: TaggedContactsContent
 }
 
 /** A text with one button that opens a web address. */
 export interface TaggedCtaUrlContent {
-  /** What stands above the message. */
+  /** The header above the message. */
   header?: {
     /** What the header shows. */
     type: 'text' | 'image' | 'video' | 'document'
@@ -3239,7 +3239,7 @@ export interface TaggedCtaUrlContent {
   action: {
     /** The button. */
     parameters: {
-      /** What the recipient sees on the button. */
+      /** The label of the button. */
       display_text: string
       /** The address that the button opens. */
       url: string
@@ -3249,14 +3249,14 @@ export interface TaggedCtaUrlContent {
 
 /** A text with one button that opens a web address. Its strings may hold merge tags. */
 export interface TaggedCtaUrlMessage {
-  /** Always `cta_url`: it tells the variants apart. */
+  /** Always `cta_url`, the discriminator of the variants. */
   type: 'cta_url'
   cta_url: TaggedCtaUrlContent
 }
 
-/** A text with a button that opens a form inside the app; what was filled in comes in as a `flow_reply`. */
+/** A text with a button that opens a form inside the app; the response arrives as a `flow_reply`. */
 export interface TaggedFlowContent {
-  /** What stands above the message. */
+  /** The header above the message. */
   header?: {
     /** What the header shows. */
     type: 'text' | 'image' | 'video' | 'document'
@@ -3285,13 +3285,13 @@ export interface TaggedFlowContent {
       flow_id?: string | null | undefined
       /** The name of the flow; either this or `flow_id`. */
       flow_name?: string | null | undefined
-      /** What the recipient sees on the button. */
+      /** The label of the button. */
       flow_cta: string
       /** Your own reference of this run of the flow. */
       flow_token?: string | null | undefined
       /** Which version of the flow opens; `published` when absent. */
       mode?: 'draft' | 'published' | undefined
-      /** Whether a screen opens at once or your endpoint is asked first; `navigate` when absent. */
+      /** Whether a screen opens immediately or your endpoint is called first; by default `navigate`. */
       flow_action?: 'navigate' | 'data_exchange' | undefined
       /** The first screen and its data, for `navigate`. */
       flow_action_payload?: {
@@ -3301,16 +3301,16 @@ export interface TaggedFlowContent {
   }
 }
 
-/** A text with a button that opens a form inside the app; what was filled in comes in as a `flow_reply`. Its strings may hold merge tags. */
+/** A text with a button that opens a form inside the app; the response arrives as a `flow_reply`. Its strings may hold merge tags. */
 export interface TaggedFlowMessage {
-  /** Always `flow`: it tells the variants apart. */
+  /** Always `flow`, the discriminator of the variants. */
   type: 'flow'
   flow: TaggedFlowContent
 }
 
-/** A text with a button that opens a menu; the chosen row comes in as a `list_reply`. */
+/** A text with a button that opens a menu; the chosen row arrives as a `list_reply`. */
 export interface TaggedListContent {
-  /** What stands above the message. */
+  /** The header above the message. */
   header?: {
     /** What the header shows. */
     type: 'text' | 'image' | 'video' | 'document'
@@ -3333,7 +3333,7 @@ export interface TaggedListContent {
   } | null | undefined
   /** The menu. */
   action: {
-    /** What the recipient sees on the button that opens the menu. */
+    /** The label of the button that opens the menu. */
     button: string
     /** The groups of rows. */
     sections: ({
@@ -3341,9 +3341,9 @@ export interface TaggedListContent {
       title?: string | null | undefined
       /** The rows to choose from. */
       rows: ({
-        /** Your own name of the row; it comes back in the `list_reply`. */
+        /** Your ID for the row; returned in the `list_reply`. */
         id: string
-        /** What the recipient sees. */
+        /** The visible text. */
         title: string
         /** A second line under the title. */
         description?: string | null | undefined
@@ -3352,9 +3352,9 @@ export interface TaggedListContent {
   }
 }
 
-/** A text with a button that opens a menu; the chosen row comes in as a `list_reply`. Its strings may hold merge tags. */
+/** A text with a button that opens a menu; the chosen row arrives as a `list_reply`. Its strings may hold merge tags. */
 export interface TaggedListMessage {
-  /** Always `list`: it tells the variants apart. */
+  /** Always `list`, the discriminator of the variants. */
   type: 'list'
   list: TaggedListContent
 }
@@ -3365,7 +3365,7 @@ export interface TaggedLocationContent {
   latitude: number
   /** Degrees east of Greenwich. */
   longitude: number
-  /** What the place is called. */
+  /** The name of the place. */
   name?: string | null | undefined
   /** Its postal address, in one line. */
   address?: string | null | undefined
@@ -3373,12 +3373,12 @@ export interface TaggedLocationContent {
 
 /** A place on the map. Its strings may hold merge tags. */
 export interface TaggedLocationMessage {
-  /** Always `location`: it tells the variants apart. */
+  /** Always `location`, the discriminator of the variants. */
   type: 'location'
   location: TaggedLocationContent
 }
 
-/** A text with a button by which the recipient sends a place; it comes in as a `location`. */
+/** A text with a button that lets the recipient send a location; it arrives as a `location`. */
 export interface TaggedLocationRequestContent {
   /** The main part of the message. */
   body: {
@@ -3387,14 +3387,14 @@ export interface TaggedLocationRequestContent {
   }
 }
 
-/** A text with a button by which the recipient sends a place; it comes in as a `location`. Its strings may hold merge tags. */
+/** A text with a button that lets the recipient send a location; it arrives as a `location`. Its strings may hold merge tags. */
 export interface TaggedLocationRequestMessage {
-  /** Always `location_request`: it tells the variants apart. */
+  /** Always `location_request`, the discriminator of the variants. */
   type: 'location_request'
   location_request: TaggedLocationRequestContent
 }
 
-/** One article of a catalog. */
+/** One product of a catalog. */
 export interface TaggedProductContent {
   /** The main part of the message. */
   body?: {
@@ -3415,9 +3415,9 @@ export interface TaggedProductContent {
   }
 }
 
-/** Up to thirty articles of a catalog, in sections. */
+/** Up to thirty products of a catalog, in sections. */
 export interface TaggedProductListContent {
-  /** What stands above the message. */
+  /** The header above the message. */
   header: {
     /** Only `text`; may be left out. */
     type?: 'text' | undefined
@@ -3451,21 +3451,21 @@ export interface TaggedProductListContent {
   }
 }
 
-/** Up to thirty articles of a catalog, in sections. Its strings may hold merge tags. */
+/** Up to thirty products of a catalog, in sections. Its strings may hold merge tags. */
 export interface TaggedProductListMessage {
-  /** Always `product_list`: it tells the variants apart. */
+  /** Always `product_list`, the discriminator of the variants. */
   type: 'product_list'
   product_list: TaggedProductListContent
 }
 
-/** One article of a catalog. Its strings may hold merge tags. */
+/** One product of a catalog. Its strings may hold merge tags. */
 export interface TaggedProductMessage {
-  /** Always `product`: it tells the variants apart. */
+  /** Always `product`, the discriminator of the variants. */
   type: 'product'
   product: TaggedProductContent
 }
 
-/** An approved template with its blanks filled; the one type that may be sent on WhatsApp outside the 24-hour customer service window. */
+/** An approved template with its parameters; the only type that WhatsApp allows outside the 24-hour customer service window. */
 export interface TaggedTemplateContent {
   /** The name under which the template was approved. */
   name: string
@@ -3478,9 +3478,9 @@ export interface TaggedTemplateContent {
   components?: ({
     /** The part of the template, for example `header`, `body` or `button`. */
     type: string
-    /** What fills the blanks of this part, in order. */
+    /** The parameters of this part, in order. */
     parameters?: ({
-      /** What fills the blank, for example `text`, `image` or `payload`. */
+      /** The parameter value, for example `text`, `image` or `payload`. */
       type: string
       /** The words; required for type `text`. */
       text?: string | null | undefined
@@ -3488,9 +3488,9 @@ export interface TaggedTemplateContent {
   })[] | null | undefined
 }
 
-/** An approved template with its blanks filled; the one type that may be sent on WhatsApp outside the 24-hour customer service window. Its strings may hold merge tags. */
+/** An approved template with its parameters; the only type that WhatsApp allows outside the 24-hour customer service window. Its strings may hold merge tags. */
 export interface TaggedTemplateMessage {
-  /** Always `template`: it tells the variants apart. */
+  /** Always `template`, the discriminator of the variants. */
   type: 'template'
   template: TaggedTemplateContent
 }
@@ -3503,7 +3503,7 @@ export interface TaggedTextContent {
 
 /** A plain text. Its strings may hold merge tags. */
 export interface TaggedTextMessage {
-  /** Always `text`: it tells the variants apart. */
+  /** Always `text`, the discriminator of the variants. */
   type: 'text'
   text: TaggedTextContent
 }
@@ -3515,9 +3515,9 @@ export interface Template {
   object: 'template'
   /** The channel (`ch_`) that it may be sent on. */
   channel_id: string
-  /** What `template.name` of a message names. */
+  /** The value for `template.name` of a message. */
   name: string
-  /** What `template.language.code` of a message names, such as `en_US`. */
+  /** The value for `template.language.code` of a message, such as `en_US`. */
   language: string
   /** The provider's category, such as `MARKETING`, `UTILITY` or `AUTHENTICATION`. */
   category: string
@@ -3525,7 +3525,7 @@ export interface Template {
   status: 'APPROVED' | 'PENDING' | 'REJECTED' | 'PAUSED' | 'DISABLED' | (string & {})
   /** `POSITIONAL`: its blanks are numbered. `NAMED`: they have names. */
   parameter_format: string
-  /** Its parts, as the provider tells them: header, body, footer and buttons. */
+  /** The parts reported by the provider: header, body, footer and buttons. */
   components: Record<string, unknown>[]
   /** Why the provider did not approve it; null where it gave no reason. */
   rejected_reason: string | null
@@ -3533,7 +3533,7 @@ export interface Template {
   updated_at: string
 }
 
-/** An approved template with its blanks filled; the one type that may be sent on WhatsApp outside the 24-hour customer service window. */
+/** An approved template with its parameters; the only type that WhatsApp allows outside the 24-hour customer service window. */
 export interface TemplateContent {
   /** The name under which the template was approved. */
   name: string
@@ -3546,9 +3546,9 @@ export interface TemplateContent {
   components?: ({
     /** The part of the template, for example `header`, `body` or `button`. */
     type: string
-    /** What fills the blanks of this part, in order. */
+    /** The parameters of this part, in order. */
     parameters?: ({
-      /** What fills the blank, for example `text`, `image` or `payload`. */
+      /** The parameter value, for example `text`, `image` or `payload`. */
       type: string
       /** The words; required for type `text`. */
       text?: string | null | undefined
@@ -3556,11 +3556,11 @@ export interface TemplateContent {
   })[] | null | undefined
 }
 
-/** An approved template with its blanks filled; the one type that may be sent on WhatsApp outside the 24-hour customer service window. */
+/** An approved template with its parameters; the only type that WhatsApp allows outside the 24-hour customer service window. */
 export type TemplateMessage = MessageFields & {
-  /** Always `template`: it tells the variants apart. */
+  /** Always `template`, the discriminator of the variants. */
   type: 'template'
-  /** What it says, under the key `template`. */
+  /** The content, under the key `template`. */
   content: {
     template: TemplateContent
   }
@@ -3574,25 +3574,25 @@ export interface TextContent {
 
 /** A plain text. */
 export type TextMessage = MessageFields & {
-  /** Always `text`: it tells the variants apart. */
+  /** Always `text`, the discriminator of the variants. */
   type: 'text'
-  /** What it says, under the key `text`. */
+  /** The content, under the key `text`. */
   content: {
     text: ReceivedTextContent
   }
 }
 
-/** Something came in that the provider or this service cannot show. */
+/** An inbound message that the provider or Posthorn cannot show. */
 export interface UnsupportedContent {
-  /** What the provider calls it. */
+  /** The provider's type. */
   provider_type: string
 }
 
-/** Something came in that the provider or this service cannot show. */
+/** An inbound message that the provider or Posthorn cannot show. */
 export type UnsupportedMessage = MessageFields & {
-  /** Always `unsupported`: it tells the variants apart. */
+  /** Always `unsupported`, the discriminator of the variants. */
   type: 'unsupported'
-  /** What it says, under the key `unsupported`. */
+  /** The content, under the key `unsupported`. */
   content: {
     unsupported: UnsupportedContent
   }
@@ -3606,15 +3606,15 @@ export interface UsageRecord {
   period_start: string
   /** End of the period, exclusive: midnight UTC. */
   period_end: string
-  /** The kind of channel when grouped by `channel_type` or `channel`, else null (all kinds). */
+  /** The channel type if grouped by `channel_type` or `channel`, otherwise null (all types). */
   channel_type: 'whatsapp' | 'sms' | 'telegram' | (string & {}) | null
-  /** The channel when grouped by `channel`, else null (all channels). */
+  /** The channel if grouped by `channel`, otherwise null (all channels). */
   channel_id: string | null
   /** Outbound messages accepted in the period, failed ones included. */
   messages: number
-  /** Credits taken, gross. */
+  /** Credits charged, before refunds. */
   package_credits: number
-  /** Micro-USD taken from the wallet, gross. */
+  /** Micro-USD charged to the wallet, before refunds. */
   wallet_micros: number
   /** Credits returned in the period, whenever the message was accepted. */
   refunded_credits: number
@@ -3624,7 +3624,7 @@ export interface UsageRecord {
   currency: 'USD'
 }
 
-/** One event on its way to one endpoint. */
+/** The delivery of one event to one endpoint. */
 export interface WebhookDelivery {
   /** Prefix `whd_`. */
   id: string
@@ -3632,7 +3632,7 @@ export interface WebhookDelivery {
   object: 'webhook_delivery'
   /** Of the keys that see it: `live` delivers and bills, `test` is the sandbox. */
   mode: 'live' | 'test' | (string & {})
-  /** The webhook endpoint (`we_`) that it goes to. */
+  /** The webhook endpoint (`we_`). */
   endpoint_id: string
   /** The event (`evt_`) that it carries. */
   event_id: string
@@ -3640,17 +3640,17 @@ export interface WebhookDelivery {
   event_type: 'message.sent' | 'message.delivered' | 'message.read' | 'message.failed' | 'message.received' | 'channel.connected' | 'channel.disconnected' | 'balance.low' | 'package.exhausted' | 'package.expiring' | 'campaign.started' | 'campaign.paused' | 'campaign.completed' | 'campaign.failed' | 'webhook.test' | (string & {})
   /** `pending`: another attempt follows. `failed`: none does, but by a retry. */
   status: 'pending' | 'delivered' | 'failed' | (string & {})
-  /** Attempts made so far. */
+  /** The number of attempts so far. */
   attempts: number
   /** HTTP status of the last attempt, null when it got none. */
   response_status: number | null
-  /** How long the last attempt took. */
+  /** The duration of the last attempt in milliseconds. */
   duration_ms: number | null
   /** Why the last attempt failed: `dns_failed`, `tls_failed`, `connection_refused`, `connection_reset`, `host_unreachable`, `timeout`, `redirect`, `response_invalid`, `address_not_public`, `endpoint_disabled`, `event_expired`, or `status_` and the number that was answered, such as `status_500`, where it was no 2xx. Null after a success and before the first attempt. */
   error: string | null
-  /** The same in a sentence, with what an engineer needs to act on it. */
+  /** A sentence for engineers that explains `error`. */
   error_message: string | null
-  /** When a pending delivery is attempted next; null while an attempt is made that was asked for, as a test or a retry is. */
+  /** When a pending delivery is attempted next; null during a test or a requested retry. */
   next_attempt_at: string | null
   /** ISO 8601, UTC, with milliseconds. */
   created_at: string
@@ -3687,11 +3687,11 @@ export interface WebhookEndpoint {
   }
   /** Your own data, returned unchanged. */
   metadata: Record<string, unknown>
-  /** The integration source (`src_`) it was created for, else null. */
+  /** The integration source (`src_`) it was created for, otherwise null. */
   source: string | null
-  /** Who made it. */
+  /** The author. */
   created_by: {
-    /** Who it was: a program with a key, or somebody in the console. More may be added. */
+    /** The actor type: an API key or a console user. More may be added. */
     type: 'api_key' | 'user' | (string & {})
     /** The key (`key_`) or the user (`usr_`). */
     id: string
@@ -3733,11 +3733,11 @@ export interface WebhookEndpointWithSecret {
   }
   /** Your own data, returned unchanged. */
   metadata: Record<string, unknown>
-  /** The integration source (`src_`) it was created for, else null. */
+  /** The integration source (`src_`) it was created for, otherwise null. */
   source: string | null
-  /** Who made it. */
+  /** The author. */
   created_by: {
-    /** Who it was: a program with a key, or somebody in the console. More may be added. */
+    /** The actor type: an API key or a console user. More may be added. */
     type: 'api_key' | 'user' | (string & {})
     /** The key (`key_`) or the user (`usr_`). */
     id: string
@@ -3756,13 +3756,13 @@ export interface WebhookTestEvent {
   id: string
   /** Always `event`. */
   object: 'event'
-  /** Always `webhook.test`: it tells the variants apart. */
+  /** Always `webhook.test`, the discriminator of the variants. */
   type: 'webhook.test'
   /** Of the keys that see it: `live` delivers and bills, `test` is the sandbox. */
   mode: 'live' | 'test' | (string & {})
   /** When it occurred. */
   created_at: string
-  /** What the event is about. */
+  /** The object of the event. */
   data: {
     object: WebhookEndpoint
   }

@@ -232,8 +232,7 @@ function settle(report: Report, requested: RowGroup, result: SaveResult): void {
 
 const refusals: Readonly<Record<(SaveResult & { outcome: 'refused' })['reason'], string>> = {
   contact_exists: 'Another contact has an address of this row.',
-  contact_limit_reached:
-    'The account has as many contacts as it may have; rows of contacts that are there already are still applied.',
+  contact_limit_reached: 'The account has reached its limit of contacts; rows of existing contacts are still applied.',
   resource_missing: 'The contact was deleted while the row was being applied.',
   address_missing: 'The row has no phone number, e-mail address or identifier.',
   too_many_tags: 'The contact would have more than 50 tags.',
