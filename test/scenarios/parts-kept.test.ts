@@ -3,15 +3,15 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { OutboundMessage, Outcome } from '../../src/providers/provider.ts'
 import { restLater } from '../../src/providers/outcomes.ts'
-import { dyingHandOver, seeDeath } from '../support/dying-process.ts'
-import type { HandOver } from '../support/scripted-provider.ts'
+import { dyingSendAttempt, seeDeath } from '../support/dying-process.ts'
+import type { SendAttempt } from '../support/scripted-provider.ts'
 import { scriptedWorld } from '../support/scripted-world.ts'
 import { until } from '../support/waiting.ts'
 
 /** Hands over one part after the other, each of which takes so long; what came of them is in `parts`. */
 const inParts =
   (count: number, parts: number[], partMs: (part: number) => number) =>
-  async ({ already_accepted }: OutboundMessage, { clock, signal, took }: HandOver): Promise<Outcome> => {
+  async ({ already_accepted }: OutboundMessage, { clock, signal, took }: SendAttempt): Promise<Outcome> => {
     const ids = [...already_accepted]
     let time = signal
     for (let part = ids.length + 1; part <= count; part++) {
@@ -95,7 +95,7 @@ test('what was taken before a process is killed does not go out again', async (t
   const { world, provider, send, becomes } = await liveWorld(t)
   const parts: number[] = []
   provider.send = inParts(4, parts, (part) => (part < 3 ? 1000 : 3600_000))
-  const { id, kill } = await dyingHandOver(t, world, send)
+  const { id, kill } = await dyingSendAttempt(t, world, send)
   await until('the third part', async () => {
     // its lease ends by this clock, whatever the machine takes for a statement
     await world.rest.atRest()

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { StatusQueryResult, Outcome, OutboundMessage } from '../../src/providers/provider.ts'
-import { dyingHandOver, seeDeath } from '../support/dying-process.ts'
+import { dyingSendAttempt, seeDeath } from '../support/dying-process.ts'
 import { lockWaits } from '../support/lock-waits.ts'
 import { holdOpen } from '../support/open-transactions.ts'
 import { scriptedWorld } from '../support/scripted-world.ts'
@@ -331,7 +331,7 @@ test('a part that is told to have failed fails its message, and the rest of it s
 test('what a killed process was handing over goes on behind the part that a receipt proves', async (t) => {
   const { world, parts, steps, send, read, tell } = await liveWorld(t)
   steps.push('taken', 'hang')
-  const { id, kill } = await dyingHandOver(t, world, send)
+  const { id, kill } = await dyingSendAttempt(t, world, send)
   await until('the second part', () => parts.length === 2)
   await until(
     'its first part to be kept',

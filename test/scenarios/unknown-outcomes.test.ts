@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Outcome } from '../../src/providers/provider.ts'
-import { dyingHandOver, seeDeath } from '../support/dying-process.ts'
+import { dyingSendAttempt, seeDeath } from '../support/dying-process.ts'
 import { accepted, noAnswer, providerIdOf, taken, unavailable, unknown } from '../support/scripted-provider.ts'
 import { scriptedWorld } from '../support/scripted-world.ts'
 import { until } from '../support/waiting.ts'
@@ -356,7 +356,7 @@ async function killedHandOver(
   { world, provider, send }: Awaited<ReturnType<typeof liveWorld>>,
 ): Promise<string> {
   provider.answer = () => 'hang'
-  const { id, kill } = await dyingHandOver(t, world, send)
+  const { id, kill } = await dyingSendAttempt(t, world, send)
   await until(
     'the hand-over',
     () => provider.sent.length,

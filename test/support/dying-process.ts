@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import { startProcess } from './process.ts'
 import type { World } from './world.ts'
 
-export async function dyingHandOver(t: TestContext, world: World, send: (more: object) => Promise<string>) {
+export async function dyingSendAttempt(t: TestContext, world: World, send: (more: object) => Promise<string>) {
   const dying = await startProcess(t, world, 'dying')
   // a message due now would be sent here
   const id = await send({ send_at: world.clock.iso(1000) })

@@ -17,7 +17,7 @@ import type { Clock } from '../../src/lib/clock.ts'
 
 export type Answer = Outcome | Promise<Outcome> | 'hang'
 
-export interface HandOver {
+export interface SendAttempt {
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly took: OnPartAccepted | undefined
@@ -31,7 +31,7 @@ export interface ScriptedProvider {
   /** Default: accepts all. */
   answer: (message: OutboundMessage, connection: Connection) => Answer
   /** For attempts that take time or have several parts. */
-  send?: (message: OutboundMessage, handOver: HandOver) => Promise<Outcome>
+  send?: (message: OutboundMessage, attempt: SendAttempt) => Promise<Outcome>
   /** Default: no information. */
   tell: (message: UnconfirmedMessage) => StatusQueryResult | Promise<StatusQueryResult>
   connect: (connection: Connection) => ConnectOutcome

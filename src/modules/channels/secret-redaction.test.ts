@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Type } from 'typebox'
-import { inDoubt, messageOf, openingOf } from '../../../test/support/conformance/send-attempts.ts'
+import { unconfirmed, messageOf, openingOf } from '../../../test/support/conformance/send-attempts.ts'
 import { providerTools } from '../../../test/support/provider-tools.ts'
 import { PermanentError } from '../../lib/http-client.ts'
 import type { ProviderAdapter, StatusQueryResult, Callback, Connection, Provider } from '../../providers/provider.ts'
@@ -114,7 +114,7 @@ test('what a provider tells when it is asked shows none of them', async () => {
   ]
   for (const [told, expected] of answers) {
     const { queryStatus: ask } = withRedactedSecrets(provider, { queryStatus: async () => told })
-    assert.deepEqual(await ask!(inDoubt(messageOf(connection(), { to: '+2' })), connection(), never), expected)
+    assert.deepEqual(await ask!(unconfirmed(messageOf(connection(), { to: '+2' })), connection(), never), expected)
   }
 })
 

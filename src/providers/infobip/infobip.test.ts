@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { adapterSuite } from '../../../test/support/adapter-suite.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
-import { inDoubt, messageOf } from '../../../test/support/conformance/send-attempts.ts'
+import { unconfirmed, messageOf } from '../../../test/support/conformance/send-attempts.ts'
 import { catchCallbacks } from '../../../test/support/conformance/own-ids.ts'
 import { providerTools } from '../../../test/support/provider-tools.ts'
 import { infobipStatuses, simulateInfobip } from '../../../test/support/simulators/infobip.ts'
@@ -130,7 +130,7 @@ async function withInfobip(t: TestContext) {
   return {
     sim,
     send: (more: object = {}) => adapter.send!(message(more), connection, never),
-    ask: (more: object = {}) => adapter.queryStatus!(inDoubt(message(more)), connection, never),
+    ask: (more: object = {}) => adapter.queryStatus!(unconfirmed(message(more)), connection, never),
   }
 }
 

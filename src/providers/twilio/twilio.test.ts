@@ -12,7 +12,7 @@ import { adapterSuite } from '../../../test/support/adapter-suite.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { closing } from '../../../test/support/closing.ts'
 import { catchCallbacks } from '../../../test/support/conformance/own-ids.ts'
-import { inDoubt, messageOf } from '../../../test/support/conformance/send-attempts.ts'
+import { unconfirmed, messageOf } from '../../../test/support/conformance/send-attempts.ts'
 import { providerTools } from '../../../test/support/provider-tools.ts'
 import { twilioStatusQuery, simulateTwilio } from '../../../test/support/simulators/twilio.ts'
 import type { HttpClient } from '../../lib/http-client.ts'
@@ -67,7 +67,7 @@ async function started(t: TestContext, given: Partial<Connection> = {}, reach: (
     adapter,
     send: (more: Partial<OutboundMessage> = {}): Promise<Outcome> => adapter.send!(message(more), channel, never),
     ask: (more: Partial<OutboundMessage> = {}, until_ms = clock.now()) =>
-      adapter.queryStatus!(inDoubt(message(more), isoTime(until_ms)), channel, never),
+      adapter.queryStatus!(unconfirmed(message(more), isoTime(until_ms)), channel, never),
     connect: (more: Partial<Connection> = {}) => adapter.connect!({ ...channel, ...more }, never),
     media: async (url: string, bytes_max = 1_000_000) => {
       const { content_type, chunks } = await adapter.fetchMedia!({ url }, channel, bytes_max, never)

@@ -36,18 +36,18 @@ export async function tryCallbacks(
     return { ...samples.callbacks!, connection: samples.connection, adapter: provider.adapter(samples.tools) }
   }
 
-  await suite.test(`reads each of its callbacks, twice the same`, async (t) => readsSamples(await reading(t)))
+  await suite.test(`reads each callback, with the same result when it is repeated`, async (t) =>
+    readsSamples(await reading(t)),
+  )
 
-  await suite.test(`refuses a callback without a proof, and one with another's`, async (t) =>
+  await suite.test(`refuses an unsigned callback, and one with the signature of another`, async (t) =>
     refusesForgeries(await reading(t)),
   )
 
-  await suite.test(`throws at no callback, signed or not, whatever it holds`, async (t) =>
-    neverThrows(await reading(t)),
-  )
+  await suite.test(`never throws, whatever a callback contains`, async (t) => neverThrows(await reading(t)))
 
   if (handshake === undefined) return
-  await suite.test(`shakes no hand that it does not know`, async (t) => refusesUnknownTokens(await reading(t)))
+  await suite.test(`refuses a handshake with an unknown token`, async (t) => refusesUnknownTokens(await reading(t)))
 }
 
 function readsSamples(reading: Reading): void {

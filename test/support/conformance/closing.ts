@@ -24,7 +24,7 @@ export const closingTests: Readonly<
     assert.equal(early, false, 'it closed while an item was being stored')
     await within('its end', session.ended)
   },
-  'closes a session at once where it is not to be waited for': async (t, provider, samples) => {
+  'closes a session at once when the signal has aborted': async (t, provider, samples) => {
     const { session, finishStoring, hear } = await receivingSession(t, provider, samples)
     await hear('Hello')
 
@@ -32,7 +32,7 @@ export const closingTests: Readonly<
 
     finishStoring()
   },
-  'sends and tells nothing over a session that was closed': async (t, provider, samples) => {
+  'sends and reports nothing over a closed session': async (t, provider, samples) => {
     const { session, finishStoring, items, connection, meanwhile } = await receivingSession(t, provider, samples)
     finishStoring()
     await session.close(never)

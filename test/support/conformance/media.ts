@@ -19,37 +19,34 @@ export async function tryMedia(
 ): Promise<void> {
   if (provider.adapter(tools).fetchMedia === undefined) return
   assert.ok(media !== undefined, 'a provider with `media` gives the suite files to fetch')
-  await suite.test(
-    `fetches files, and tells those that can never be had from those that may be had later`,
-    async (t) => {
-      const samples = await begin(t)
-      const { available, gone, passing } = samples.media!
+  await suite.test(`downloads files, and distinguishes permanent from temporary failures`, async (t) => {
+    const samples = await begin(t)
+    const { available, gone, passing } = samples.media!
 
-      assert.ok((await fetched(provider, samples, available)) > 0)
-      await t.test('a file that is larger than is taken', async () =>
-        assertLasting(provider, samples, await refusal(provider, samples, available, 2), true),
+    assert.ok((await fetched(provider, samples, available)) > 0)
+    await t.test('a file above the limit', async () =>
+      assertLasting(provider, samples, await refusal(provider, samples, available, 2), true),
+    )
+    for (const [name, reference] of Object.entries(gone))
+      await t.test(name, async () =>
+        assertLasting(provider, samples, await refusal(provider, samples, reference), true),
       )
-      for (const [name, reference] of Object.entries(gone))
-        await t.test(name, async () =>
-          assertLasting(provider, samples, await refusal(provider, samples, reference), true),
-        )
-      for (const [name, prepare] of Object.entries(passing))
-        await t.test(name, async () => {
-          prepare()
-          assertLasting(provider, samples, await refusal(provider, samples, available), false)
-        })
-      const { hostile } = samples
-      if (left(hostile)) return
-      await t.test('nobody listens', async (each) => {
-        const away = { ...samples, ...hostile(await deafUrl()) }
-        each.after(() => away.tools.http.close())
-        const moved = Object.fromEntries(
-          Object.entries(available).map(([field, text]) => [field, text.replace(samples.tools.url, away.tools.url)]),
-        )
-        assertLasting(provider, away, await refusal(provider, away, moved), false)
+    for (const [name, prepare] of Object.entries(passing))
+      await t.test(name, async () => {
+        prepare()
+        assertLasting(provider, samples, await refusal(provider, samples, available), false)
       })
-    },
-  )
+    const { hostile } = samples
+    if (left(hostile)) return
+    await t.test('nobody listens', async (each) => {
+      const away = { ...samples, ...hostile(await deafUrl()) }
+      each.after(() => away.tools.http.close())
+      const moved = Object.fromEntries(
+        Object.entries(available).map(([field, text]) => [field, text.replace(samples.tools.url, away.tools.url)]),
+      )
+      assertLasting(provider, away, await refusal(provider, away, moved), false)
+    })
+  })
 }
 
 type Asking = Pick<AdapterSamples, 'tools' | 'connection'>

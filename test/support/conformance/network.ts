@@ -17,7 +17,7 @@ import {
 } from '../hostile-server.ts'
 import type { Answer } from '../raw-receiver.ts'
 import { within } from '../waiting.ts'
-import { assertOutcome, inDoubt, assertNoSecrets, messageOf, openingOf } from './send-attempts.ts'
+import { assertOutcome, unconfirmed, assertNoSecrets, messageOf, openingOf } from './send-attempts.ts'
 
 /** The HTTP client's bound, and socket buffers. */
 const floodBytesMax = 32 * 1024 * 1024
@@ -31,29 +31,27 @@ export async function tryNetwork(
   { hostile, hostilePeer }: AdapterSamples,
 ): Promise<void> {
   if (!left(hostile))
-    await suite.test('has a value for whatever a server answers', (t) => facesServers(t, provider, begin))
+    await suite.test('returns a value for any answer of a server', (t) => facesServers(t, provider, begin))
   if (hostilePeer !== undefined)
-    await suite.test('opens no session with a peer that speaks something else', (t) => facesPeers(t, provider, begin))
+    await suite.test('opens no session with a peer of another protocol', (t) => facesPeers(t, provider, begin))
 }
 
 async function facesServers(t: TestContext, provider: Provider, begin: Start): Promise<void> {
-  await t.test('nobody listens: it was certainly not sent', (each) => facesNobody(each, provider, begin))
+  await t.test('nobody listens: certainly not sent', (each) => facesNobody(each, provider, begin))
   for (const [name, answer] of Object.entries(hostileAnswers))
-    await t.test(`${name}: it does not know what became of the message`, (each) =>
-      facesNonsense(each, provider, begin, answer),
-    )
+    await t.test(`${name}: the outcome is unknown`, (each) => facesNonsense(each, provider, begin, answer))
   for (const [name, [answer, kind]] of Object.entries(foreignAnswers))
     await t.test(`${name}: ${kind}`, (each) => facesTrouble(each, provider, begin, answer, kind))
-  await t.test('nothing at all: it gives up by its signal, and does not know', (each) =>
+  await t.test('no answer: it ends with its signal, and the outcome is unknown', (each) =>
     facesSilence(each, provider, begin),
   )
-  await t.test('its own request: no secret of it slips', (each) => facesEcho(each, provider, begin))
+  await t.test('an echo of the request: no secret is passed on', (each) => facesEcho(each, provider, begin))
 }
 
 async function facesPeers(t: TestContext, provider: Provider, begin: Start): Promise<void> {
   for (const [name, treat] of Object.entries(hostilePeers))
     await t.test(`a peer that ${name}`, (each) => facesPeer(each, provider, begin, treat))
-  await t.test('a peer that says nothing, until it is given up', (each) =>
+  await t.test('a silent peer, until the signal aborts', (each) =>
     facesPeer(each, provider, begin, () => undefined, true),
   )
 }
@@ -80,7 +78,7 @@ async function facing(t: TestContext, provider: Provider, begin: Start, answer: 
     templatesFailure: async (): Promise<unknown> =>
       await (adapter.listTemplates?.(connection, never) ?? Promise.resolve()).catch((error: unknown) => error),
     ask: (signal = never) =>
-      within('an answer', Promise.resolve(adapter.queryStatus?.(inDoubt(message), connection, signal))),
+      within('an answer', Promise.resolve(adapter.queryStatus?.(unconfirmed(message), connection, signal))),
     disconnect: (signal = never) => within('the end', Promise.resolve(adapter.disconnect?.(connection, signal))),
   }
 }
@@ -91,7 +89,7 @@ async function facesNobody(t: TestContext, provider: Provider, begin: Start): Pr
   assert.equal((await send()).kind, 'unavailable')
   assert.equal((await connect())?.kind ?? 'unavailable', 'unavailable')
   assert.equal((await register())?.kind ?? 'unavailable', 'unavailable')
-  assertAskedAgain(await ask())
+  assertQueryRepeated(await ask())
   await disconnect()
 }
 
@@ -105,7 +103,7 @@ async function facesNonsense(t: TestContext, provider: Provider, begin: Start, a
   assert.equal(server!.requests.length, 1, 'a request that may have arrived is not repeated by the adapter')
   assert.notEqual((await connect())?.kind, 'connected')
   assert.notEqual((await register())?.kind, 'connected')
-  assertAskedAgain(await ask())
+  assertQueryRepeated(await ask())
   assert.equal(await templates(), null, 'what cannot be read is no list of templates')
   await disconnect()
   assert.ok(server!.flooded() < floodBytesMax, `${server!.flooded()} bytes were read`)
@@ -127,7 +125,7 @@ async function facesTrouble(
   assert.equal(server!.requests.length, 1, 'what may have arrived is not repeated by the adapter')
   assert.notEqual((await connect())?.kind, 'connected')
   assert.notEqual((await register())?.kind, 'connected')
-  assertAskedAgain(await ask(), kind === 'throttled' ? 'throttled' : 'no_answer')
+  assertQueryRepeated(await ask(), kind === 'throttled' ? 'throttled' : 'no_answer')
   await disconnect()
 }
 
@@ -143,12 +141,15 @@ async function facesSilence(t: TestContext, provider: Provider, begin: Start): P
   const stopped = AbortSignal.abort()
   assert.notEqual((await connect(stopped))?.kind, 'connected')
   assert.notEqual((await register(stopped))?.kind, 'connected')
-  assertAskedAgain(await ask(stopped))
+  assertQueryRepeated(await ask(stopped))
   await disconnect(stopped)
 }
 
 /** Anything else would send again or end a message whose outcome is unknown. */
-function assertAskedAgain(asked: StatusQueryResult | undefined, kind: 'no_answer' | 'throttled' = 'no_answer'): void {
+function assertQueryRepeated(
+  asked: StatusQueryResult | undefined,
+  kind: 'no_answer' | 'throttled' = 'no_answer',
+): void {
   if (asked !== undefined)
     assert.equal(asked.kind, kind, `a provider that did not answer is asked again: ${JSON.stringify(asked)}`)
 }

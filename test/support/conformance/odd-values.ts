@@ -6,7 +6,7 @@ import { storable } from '../../../src/lib/json.ts'
 import { hostileServer } from '../hostile-server.ts'
 import { respond } from '../raw-receiver.ts'
 import { within } from '../waiting.ts'
-import { assertOutcome, assertStatusQueryResult, inDoubt, messageOf } from './send-attempts.ts'
+import { assertOutcome, assertStatusQueryResult, unconfirmed, messageOf } from './send-attempts.ts'
 import { left, type AdapterSamples, type Start } from './samples.ts'
 
 const oddWords: Readonly<Record<string, string>> = {
@@ -81,7 +81,10 @@ async function facesAnswer(
   const never = new AbortController().signal
 
   const outcome = await within('an outcome', adapter.send!(message, connection, never))
-  const result = await within('an answer', Promise.resolve(adapter.queryStatus?.(inDoubt(message), connection, never)))
+  const result = await within(
+    'an answer',
+    Promise.resolve(adapter.queryStatus?.(unconfirmed(message), connection, never)),
+  )
 
   assertOutcome(outcome)
   if (result !== undefined) assertStatusQueryResult(result)

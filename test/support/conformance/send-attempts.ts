@@ -41,7 +41,7 @@ export const messageOf = (
   ...given,
 })
 
-export const inDoubt = (
+export const unconfirmed = (
   message: OutboundMessage,
   handed_over_until = '2100-01-01T00:00:00.000Z',
 ): UnconfirmedMessage => ({

@@ -19,7 +19,7 @@ export async function trySessions(
   if (provider.adapter(tools).openSession === undefined) return
   assert.ok(session !== undefined, 'a provider with sessions gives the suite one to open')
 
-  await suite.test('opens a session, tells what comes over it and closes it, and another one after it', async (t) => {
+  await suite.test('opens a session, reports its items, closes it, and opens another one', async (t) => {
     const samples = await begin(t)
     const { connection, say } = samples.session!
     const adapter = provider.adapter(samples.tools)
@@ -44,7 +44,7 @@ export async function trySessions(
   for (const [name, promise] of Object.entries(closingTests))
     await suite.test(name, async (t) => promise(t, provider, await begin(t)))
 
-  await suite.test('keeps nobody waiting who opens a session and gives up', async (t) => {
+  await suite.test('ends the opening of a session when aborted', async (t) => {
     const samples = await begin(t)
     const opening = provider.adapter(samples.tools).openSession!(
       samples.session!.connection,
@@ -54,12 +54,12 @@ export async function trySessions(
     assert.equal((await within('an answer', opening)).kind, 'unavailable')
   })
 
-  await suite.test('sends nothing over a session that is not ours any more, and again once it is', async (t) =>
+  await suite.test('sends nothing over a session without its lease, and again with it', async (t) =>
     sendsForItsHolder(t, provider, await begin(t)),
   )
 
   if (left(wrongConnection)) return
-  await suite.test('opens no session with credentials that are wrong, and says why', async (t) => {
+  await suite.test('opens no session with wrong credentials, and says why', async (t) => {
     const samples = await begin(t)
     const wrong = {
       ...samples.session!.connection,
@@ -87,7 +87,7 @@ export async function sendsForItsHolder(
   t.after(() => opened.session.close(AbortSignal.abort()))
   assert.ok(
     !left(taken) && !left(outcomes.accepted),
-    'who has sessions can be asked how much of what was handed over arrived',
+    'a provider with sessions gives the suite its count of accepted messages',
   )
   const [{ to, content }] = [outcomes.accepted].flat() as [Provoked]
   const message = messageOf(connection, { to, ...content })

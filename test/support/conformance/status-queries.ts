@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { StatusQueryResult, OutboundMessage, Provider } from '../../../src/providers/provider.ts'
-import { assertStatusQueryResult, inDoubt, messageOf, sender } from './send-attempts.ts'
+import { assertStatusQueryResult, unconfirmed, messageOf, sender } from './send-attempts.ts'
 import type { AdapterSamples, Start } from './samples.ts'
 
 const never = new AbortController().signal
@@ -13,7 +13,7 @@ type Given = Partial<OutboundMessage>
 export const statusQueryTests: Readonly<
   Record<string, (t: TestContext, provider: Provider, samples: AdapterSamples) => Promise<void>>
 > = {
-  'finds a message that the provider took, though its answer was lost': async (t, provider, samples) => {
+  'finds an accepted message whose answer was lost': async (t, provider, samples) => {
     const { statusQuery, send, ask } = await asking(t, provider, samples)
     statusQuery.loseAnswer()
 
@@ -24,11 +24,7 @@ export const statusQueryTests: Readonly<
     assert.deepEqual(idsIn(result), [...statusQuery.ids()])
     assert.deepEqual([result.kind, statusQuery.ids().length], [statusQuery.by, 1])
   },
-  'tells that the provider never had a message, whatever else it has for the recipient': async (
-    t,
-    provider,
-    samples,
-  ) => {
+  'reports that the provider never had a message, despite others for the recipient': async (t, provider, samples) => {
     const { statusQuery, send, ask } = await asking(t, provider, samples)
     await send({ id: otherId, content: { body: 'Another text' } })
     statusQuery.loseRequest()
@@ -48,7 +44,7 @@ export const statusQueryTests: Readonly<
       assert.deepEqual(idsIn(await ask()), statusQuery.by === 'found' ? [ids[0]] : ids)
       assert.deepEqual(idsIn(await ask({ id: otherId })), statusQuery.by === 'found' ? [ids[1]] : ids)
     },
-  'tells that a message has failed': async (t, provider, samples) => {
+  'reports a failed message': async (t, provider, samples) => {
     const { statusQuery, send, ask } = await asking(t, provider, samples)
     await send()
     statusQuery.fail()
@@ -59,7 +55,7 @@ export const statusQueryTests: Readonly<
       result.kind === 'found' ? result.receipt : result.kind === 'candidates' ? result.found[0].receipt : undefined
     assert.ok(result.kind === 'refused' || receipt?.transition === 'fail', JSON.stringify(result))
   },
-  'does not take silence for an answer: it is statusQuery again': async (t, provider, samples) => {
+  'returns no_answer without an answer, so that the query is repeated': async (t, provider, samples) => {
     const { statusQuery, send, ask } = await asking(t, provider, samples)
     await send()
     statusQuery.loseRequest()
@@ -72,14 +68,14 @@ export const statusQueryTests: Readonly<
 
 async function asking(t: TestContext, provider: Provider, samples: AdapterSamples) {
   const { statusQuery, connection, tools } = samples
-  assert.ok(statusQuery !== undefined, 'a provider that can be statusQuery gives the suite a way to lose answers')
+  assert.ok(statusQuery !== undefined, 'a provider with status queries gives the suite a way to lose answers')
   const [send, adapter] = [await sender(t, provider, samples), provider.adapter(tools)]
   return {
     statusQuery,
     send: (given: Given = {}) => send({ to: statusQuery.to, ...given }),
     async ask(given: Given = {}, signal = never): Promise<StatusQueryResult> {
       const result = await adapter.queryStatus!(
-        inDoubt(messageOf(connection, { to: statusQuery.to, ...given })),
+        unconfirmed(messageOf(connection, { to: statusQuery.to, ...given })),
         connection,
         signal,
       )

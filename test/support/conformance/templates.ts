@@ -17,29 +17,26 @@ export async function tryTemplates(
   if (provider.adapter(tools).listTemplates === undefined) return
   assert.ok(template !== undefined, 'a provider with templates gives the suite the name of one of several')
 
-  await suite.test(
-    'lists all templates, those of one name alone, and none of a name that it does not have',
-    async (t) => {
-      const samples = await begin(t)
-      const list = (name?: string) =>
-        within('the templates', provider.adapter(samples.tools).listTemplates!(samples.connection, never, name))
+  await suite.test('lists all templates, those with one name, and none for an unknown name', async (t) => {
+    const samples = await begin(t)
+    const list = (name?: string) =>
+      within('the templates', provider.adapter(samples.tools).listTemplates!(samples.connection, never, name))
 
-      const all = await list()
-      for (const record of all) assertTemplate(record)
-      assert.ok(
-        new Set(all.map(({ name }) => name)).size > 1 && all.some(({ name }) => name === template),
-        JSON.stringify(all),
-      )
-      assert.equal(new Set(all.map(({ provider_id }) => provider_id)).size, all.length)
-      assert.deepEqual(
-        await list(template),
-        all.filter(({ name }) => name === template),
-      )
-      assert.deepEqual(await list(`${template}_of_nobody`), [])
-    },
-  )
+    const all = await list()
+    for (const record of all) assertTemplate(record)
+    assert.ok(
+      new Set(all.map(({ name }) => name)).size > 1 && all.some(({ name }) => name === template),
+      JSON.stringify(all),
+    )
+    assert.equal(new Set(all.map(({ provider_id }) => provider_id)).size, all.length)
+    assert.deepEqual(
+      await list(template),
+      all.filter(({ name }) => name === template),
+    )
+    assert.deepEqual(await list(`${template}_of_nobody`), [])
+  })
 
-  await suite.test('says why templates cannot be read, and gives up by its signal', async (t) => {
+  await suite.test('says why templates cannot be read, and ends with its signal', async (t) => {
     const samples = await begin(t)
     const adapter = provider.adapter(samples.tools)
     const why = (connection: typeof samples.connection, signal: AbortSignal) =>

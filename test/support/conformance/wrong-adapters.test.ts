@@ -108,25 +108,25 @@ test('an adapter that sends after an abort is refused, whatever outcome it retur
 
 const wrongAnswers: Readonly<Record<string, (right: ProviderAdapter) => NonNullable<ProviderAdapter['queryStatus']>>> =
   {
-    'has never heard of anything': () => async () => ({ kind: 'not_found' }),
-    'tells nothing': () => async () => ({ kind: 'no_information' }),
-    'takes whatever it finds for the message': (right) => async (message, connection, signal) =>
+    'finds nothing': () => async () => ({ kind: 'not_found' }),
+    'has no information': () => async () => ({ kind: 'no_information' }),
+    'ignores the content of the message': (right) => async (message, connection, signal) =>
       await right.queryStatus!({ ...message, content: { body: 'Another text' } }, connection, signal),
-    'takes a list that it did not get for one without the message': (right) => async (message, connection, signal) => {
+    'treats a missing list as an empty one': (right) => async (message, connection, signal) => {
       const result = await right.queryStatus!(message, connection, signal)
       return result.kind === 'no_answer' ? { kind: 'not_found' } : result
     },
-    'says that it found by our id what is only alike': (right) => async (message, connection, signal) => {
+    'reports a similar message as found by our id': (right) => async (message, connection, signal) => {
       const result = await right.queryStatus!(message, connection, signal)
       return result.kind === 'candidates' ? { kind: 'found', ...result.found[0] } : result
     },
-    'tells the newest first': (right) => async (message, connection, signal) => {
+    'returns the newest first': (right) => async (message, connection, signal) => {
       const result = await right.queryStatus!(message, connection, signal)
       return result.kind === 'candidates'
         ? ({ kind: 'candidates', found: result.found.toReversed() } as unknown as StatusQueryResult)
         : result
     },
-    'keeps failures to itself': (right) => async (message, connection, signal) => {
+    'omits failures': (right) => async (message, connection, signal) => {
       const result = await right.queryStatus!(message, connection, signal)
       return result.kind === 'candidates'
         ? ({
@@ -142,7 +142,7 @@ test('a correct adapter with status queries passes', async (t) => {
 })
 
 for (const [name, spoil] of Object.entries(wrongAnswers))
-  test(`a status query is refused that ${name}`, async (t) => {
+  test(`an adapter is refused whose status query ${name}`, async (t) => {
     const provider = wrong(twilio, (right) => ({ queryStatus: spoil(right) }))
     const broken: string[] = []
     for (const [promised, promise] of Object.entries(statusQueryTests)) {
@@ -153,7 +153,7 @@ for (const [name, spoil] of Object.entries(wrongAnswers))
       if (failed) broken.push(promised)
     }
 
-    assert.ok(broken.length > 0, 'every promise held')
+    assert.ok(broken.length > 0, 'every test passed')
   })
 
 test('an adapter whose receipts lack our message id is refused', async (t) => {
