@@ -77,11 +77,11 @@ async function measure(
       single(`p99 answer, open loop at 70 % (${Math.round(offered)}/s)`, 'ms', medianOf(open, 'p99_ms'), { most: 30 }),
     ),
     notes: [
-      'The service runs with the role `api` alone: what is accepted waits in the database. Dispatch has figures of its own.',
+      'The service has only the role `api`, so accepted messages stay in the database. Dispatch is measured separately.',
       'Bare Fastify authenticates, limits, validates and serialises by the same modules and stores nothing.',
       ...(kannel === undefined
         ? ['Kannel is left out: `bearerbox` and `smsbox` are not installed.']
-        : ['Kannel keeps its spool folder without fsync, and neither validates, charges nor knows keys.']),
+        : ['Kannel writes its spool folder without fsync, and has no validation, charges or keys.']),
     ],
   }
 }

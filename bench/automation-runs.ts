@@ -109,7 +109,8 @@ async function makeRuns({ pool, port, keys, account_id, channel }: Service, coun
       insert into automation_runs (account_id, mode, id, source_id, automation_id, automation_event_id, customer_keys, "to", address, status, scheduled_for, next_run_at, event_type, channel_type, created_at)
       select ${account_id}, 'live', ${`run_${n}_`}::text || i, ${source.id}, ${automation.id}, ${`aev_${n}_`}::text || i, '{}', t."to", t."to", 'scheduled', now() + interval '1 day',
         now() + interval '1 day', 'order.shipped', 'sms', now()
-      from generate_series(1, ${each}::int) i cross join lateral (select ${`+4915${n}`}::text || lpad(i::text, 7, '0') as "to") t`
+      from generate_series(1, ${each}::int) i
+      cross join lateral (select ${`+4915${n}`}::text || lpad(i::text, 7, '0') as "to") t`
   }
   await pool`vacuum analyze automation_events, automation_runs`
 }

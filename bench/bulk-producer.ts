@@ -40,7 +40,9 @@ export async function startProducer(service: Service, rows: number): Promise<Pro
   const { pool, account_id, channel, env, database_url } = service
   await pool`create table bench_recipients (submission_key text primary key, account_id text not null, message_id text, code text)`
   await pool`
-    insert into bench_recipients (submission_key, account_id) select ${origin.id} || '/' || n, ${account_id} from generate_series(0, ${rows - 1}::int) n`
+    insert into bench_recipients (submission_key, account_id)
+    select ${origin.id} || '/' || n, ${account_id}
+    from generate_series(0, ${rows - 1}::int) n`
   await pool`vacuum analyze bench_recipients`
   const child = fork(import.meta.filename, [account_id, channel], {
     env: { ...env, DATABASE_URL: database_url },
@@ -73,13 +75,22 @@ const fragment: ProducerFragment = {
   kind,
   columns: [],
   claim: (sql) => sql`
-    select from bench_recipients r where r.submission_key = i.submission_key and r.account_id = i.account_id and r.message_id is null and r.code is null for update skip locked`,
+    select
+    from bench_recipients r
+    where r.submission_key = i.submission_key and r.account_id = i.account_id and r.message_id is null and r.code is null
+    for update skip locked`,
   complete: (sql) => sql`
-    update bench_recipients r set message_id = s.message_id, code = s.code from submitted s where r.submission_key = s.key and r.account_id = s.account_id returning r.message_id`,
+    update bench_recipients r
+    set message_id = s.message_id, code = s.code
+    from submitted s
+    where r.submission_key = s.key and r.account_id = s.account_id
+    returning r.message_id`,
   async known(sql, rows) {
     const keys = rows.map(({ submission_key }) => submission_key)
     const found = await sql<{ submission_key: string; message_id: string }[]>`
-      select submission_key, message_id from bench_recipients where submission_key = any (${keys}::text[]) and message_id is not null`
+      select submission_key, message_id
+      from bench_recipients
+      where submission_key = any (${keys}::text[]) and message_id is not null`
     const ids = new Map(found.map(({ submission_key, message_id }) => [submission_key, message_id]))
     return new Map(
       rows.flatMap(({ n, submission_key }) =>

@@ -98,7 +98,7 @@ function report(
       ),
     ],
     notes: [
-      `${accepted.toLocaleString('en-US')} items of the same wallet, submitted by a second process for rows of its own; requests go to a service with the role \`api\` alone, and all share the cores.`,
+      `${accepted.toLocaleString('en-US')} items of the same wallet, submitted by a second process. The service has only the role \`api\`, and all processes share the cores.`,
     ],
   }
 }

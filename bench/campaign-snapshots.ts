@@ -77,7 +77,8 @@ async function snapshot(service: Service, name: string, audience: object): Promi
   let longest_ms = 0
   for (;;) {
     const [transaction] = await service.pool<{ ms: number }[]>`
-      select coalesce(max(extract(epoch from clock_timestamp() - xact_start) * 1000), 0)::float8 as ms from pg_stat_activity
+      select coalesce(max(extract(epoch from clock_timestamp() - xact_start) * 1000), 0)::float8 as ms
+      from pg_stat_activity
       where datname = current_database() and backend_xid is not null and pid <> pg_backend_pid() and backend_type = 'client backend'`
     longest_ms = Math.max(longest_ms, transaction!.ms)
     const { status, counters } = await get<{ status: string; counters: { total: number } }>(

@@ -149,7 +149,7 @@ async function measure({ quick, say }: BenchOptions, scene: Scene): Promise<{ fi
       }),
     ],
     notes: [
-      'The SMSC and the Graph API of this machine run in the process of the benchmark, on the same cores; each message gets its receipt, over SMPP in a PDU of its own, over WhatsApp as two statuses in a callback of many.',
+      'The SMSC and the Graph API of this machine run in the process of the benchmark, on the same cores; each message gets its receipt: one PDU over SMPP, two statuses in a large callback over WhatsApp.',
       'CPU is that of Node and of PostgreSQL together.',
     ],
   }

@@ -26,7 +26,7 @@ export async function openConsoles(service: Service, count: number): Promise<Ope
     verify() {
       const closed = streams.find(({ ended }) => ended !== undefined)
       if (closed !== undefined) throw new Error(`a console's stream is closed: ${closed.ended}`)
-      if (count > 0 && streams.some(({ chunks }) => chunks === 0)) throw new Error('a console was told nothing')
+      if (count > 0 && streams.some(({ chunks }) => chunks === 0)) throw new Error('a console received no event')
     },
     async [Symbol.asyncDispose]() {
       ending.abort()

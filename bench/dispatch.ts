@@ -92,6 +92,8 @@ async function countWaiting({ pool }: Service): Promise<number> {
 
 async function hotUpdates({ pool }: Service): Promise<number> {
   const [row] = await pool<{ share: number }[]>`
-    select (100.0 * sum(n_tup_hot_upd) / greatest(sum(n_tup_upd), 1))::float8 as share from pg_stat_user_tables where relname like 'messages%'`
+    select (100.0 * sum(n_tup_hot_upd) / greatest(sum(n_tup_upd), 1))::float8 as share
+    from pg_stat_user_tables
+    where relname like 'messages%'`
   return row!.share
 }

@@ -47,7 +47,7 @@ export const footprint: Measurement = {
         single('PostgreSQL beside shared memory, at rest', 'MB', megabytes(idle.postgres)),
         single('PostgreSQL beside shared memory, after load', 'MB', megabytes(treeAnonymousBytes(service.postmaster))),
       ],
-      notes: ['From `npm start` to the line that tells the address; by then database, migrations and workers are up.'],
+      notes: ['From `npm start` to the line with the address, when database, migrations and workers are ready.'],
     }
   },
 }

@@ -58,7 +58,8 @@ async function importRound(service: Service, shape: keyof typeof shapes, from: n
   let [longest_ms, resident] = [0, 0]
   for (;;) {
     const [transaction] = await service.pool<{ ms: number }[]>`
-      select coalesce(max(extract(epoch from clock_timestamp() - xact_start) * 1000), 0)::float8 as ms from pg_stat_activity
+      select coalesce(max(extract(epoch from clock_timestamp() - xact_start) * 1000), 0)::float8 as ms
+      from pg_stat_activity
       where datname = current_database() and backend_xid is not null and pid <> pg_backend_pid() and backend_type = 'client backend'`
     longest_ms = Math.max(longest_ms, transaction!.ms)
     resident = Math.max(resident, residentBytes(service.pid))

@@ -148,8 +148,8 @@ export const nativeWebhooks: Measurement = {
         }),
       ],
       notes: [
-        `One source of each shop, ${connections} connections. Every order is another one of another customer, who is saved as a contact; an order of Shopify, with two lines, has ${Math.round(shops.shopify.body.length / 1024)} KB, one of WooCommerce ${Math.round(shops.woocommerce.body.length / 1024)} KB.`,
-        'The load generator makes and signs the orders before the measuring begins.',
+        `One source of each shop, ${connections} connections. Every order has a new customer, who is saved as a contact; an order of Shopify, with two lines, has ${Math.round(shops.shopify.body.length / 1024)} KB, one of WooCommerce ${Math.round(shops.woocommerce.body.length / 1024)} KB.`,
+        'The load generator makes and signs the orders before measuring.',
       ],
     }
   },

@@ -27,15 +27,15 @@ const usageOf = (names: readonly string[]): string => `npm run bench -- [--only 
   --only     some of: ${names.join(', ')}
   --quick    fewer rounds
   --json     one JSON object instead of tables
-  --write    keeps a full run in docs/reference/performance.md
+  --write    writes a full run to docs/reference/performance.md
 
 npm run bench -- --against COMMIT [--only ${pathNames.join(',')}] [--pairs N] [--followed KIND] [--consoles N] [--gate] [--quick] [--json]
-  --against  compares this checkout, as it stands, with a commit: each side its own service and database, rounds in turn
-  --pairs    pairs of rounds for each path, ${pairsDefault} if left out; the interval of the median becomes narrower with their root
-  --followed ${followedKinds.join(', ')}: whether somebody follows, on the side of this checkout, what becomes of messages:
-             nobody, a projection of other messages, or one of those that are measured
-  --consoles how many consoles listen, on the side of this checkout, to what happens: 0 if left out
-  --gate     exit code 1 where the performance is below what is wanted
+  --against  compares this checkout, including uncommitted changes, with a commit: each side has its own service and database, and rounds alternate
+  --pairs    pairs of rounds for each path, ${pairsDefault} by default; more pairs narrow the interval of the median
+  --followed ${followedKinds.join(', ')}: an additional projection on the side of this checkout:
+             none, of other messages, or of the measured messages
+  --consoles number of consoles with an open event stream on the side of this checkout, 0 by default
+  --gate     exits with code 1 if the performance is below the gate
 `
 
 /** Prints the usage and exits on `--help` or invalid options. */
@@ -55,25 +55,24 @@ export function readOptions(args: readonly string[], names: readonly string[]): 
   const only = values.only?.split(',').map((name) => name.trim())
   const known: readonly string[] = against === undefined ? names : pathNames
   const unknown = only?.find((name) => !known.includes(name))
-  if (unknown !== undefined)
-    refuse(`There is no measurement ${unknown}${against === undefined ? '' : ' that compares'}.`)
+  if (unknown !== undefined) refuse(`${unknown} is no ${against === undefined ? 'measurement' : 'path to compare'}.`)
   if (write && (only !== undefined || against !== undefined))
-    refuse('Only a full run is kept: leave out --only and --against, or --write.')
+    refuse('--write needs a full run: omit --only and --against.')
   if (
     against === undefined &&
     (gate || values.pairs !== undefined || values.followed !== undefined || values.consoles !== undefined)
   )
-    refuse('--pairs, --followed, --consoles and --gate belong to a comparison: say --against which commit.')
+    refuse('--pairs, --followed, --consoles and --gate need --against with a commit.')
   const counted = (name: 'pairs' | 'consoles', least: number, most: number, otherwise: number): number => {
     const count = Number(values[name] ?? otherwise)
     return Number.isInteger(count) && count >= least && count <= most
       ? count
-      : refuse(`--${name} is a number from ${least} to ${most}.`)
+      : refuse(`--${name} must be a number from ${least} to ${most}.`)
   }
   const pairs = counted('pairs', 1, pairsMax, quick ? pairsQuick : pairsDefault)
   const consoles = counted('consoles', 0, consolesMax, 0)
   const followed = followedKinds.find((kind) => kind === (values.followed ?? 'none'))
-  if (followed === undefined) return refuse(`--followed is one of ${followedKinds.join(', ')}.`)
+  if (followed === undefined) return refuse(`--followed must be one of ${followedKinds.join(', ')}.`)
   return {
     only,
     quick,

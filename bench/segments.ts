@@ -104,7 +104,9 @@ export async function fill({ pool, account_id }: Service, contacts: number): Pro
   })
   await pool`
     insert into contact_list_members (account_id, mode, list_id, contact_id, created_at)
-    select account_id, mode, ${list}, id, created_at from contacts where account_id = ${account_id} and mode = 'live' and right(id, 8)::int % 3 = 0`
+    select account_id, mode, ${list}, id, created_at
+    from contacts
+    where account_id = ${account_id} and mode = 'live' and right(id, 8)::int % 3 = 0`
   await pool`vacuum analyze contacts`
   await pool`vacuum analyze contact_list_members`
 }

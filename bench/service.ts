@@ -201,7 +201,9 @@ async function makeKeys(pool: Pool, first: string, count: number): Promise<strin
   }))
   await pool`
     insert into api_keys
-    select (jsonb_populate_record(k, made)).* from api_keys k, jsonb_array_elements(${JSON.stringify(rows)}::text::jsonb) made where k.hash = ${keyHash(first)}`
+    select (jsonb_populate_record(k, made)).*
+    from api_keys k, jsonb_array_elements(${JSON.stringify(rows)}::text::jsonb) made
+    where k.hash = ${keyHash(first)}`
   return keys
 }
 

@@ -11,7 +11,9 @@ interface Index {
 export async function withoutIndexes(pool: Service['pool'], table: string, load: () => Promise<void>): Promise<void> {
   const indexes = await pool<Index[]>`
     select c.relname as name, pg_get_indexdef(c.oid) as definition, pg_get_constraintdef(k.oid) as constraint
-    from pg_index i join pg_class c on c.oid = i.indexrelid left join pg_constraint k on k.conindid = i.indexrelid and k.contype in ('p', 'u')
+    from pg_index i
+    join pg_class c on c.oid = i.indexrelid
+    left join pg_constraint k on k.conindid = i.indexrelid and k.contype in ('p', 'u')
     where i.indrelid = ${table}::regclass order by c.oid`
   for (const { name, constraint } of indexes)
     await pool.unsafe(constraint === null ? `drop index ${name}` : `alter table ${table} drop constraint ${name}`)

@@ -68,5 +68,5 @@ test('the text names both sides and the result against the gate', () => {
   assert.match(missed, /CPU for a message +220 µs +200 µs +1\.100 × +1\.100 – 1\.100\n/)
   assert.match(missed, /this checkout +abc1234 +ratio +98 % interval\n/)
   assert.match(missed, /Performance 0\.909 \(0\.909 – 0\.909\), wanted ≥ 0\.97: MISSED\.\n/)
-  assert.match(unsure, /met, which is not certain: more pairs would tell\.\n/)
+  assert.match(unsure, /met, but not certain: use more pairs\.\n/)
 })

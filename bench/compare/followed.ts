@@ -47,11 +47,17 @@ export async function verifyCounts({ pool }: Service, followed: Followed): Promi
     with folded as (
       select status, messages from bench_counts
       union all select status, sum(cardinality(message_ids)) from message_transitions group by status
-      union all select from_status, -sum(cardinality(message_ids)) from message_transitions where from_status is not null group by from_status
+      union all select from_status, -sum(cardinality(message_ids))
+      from message_transitions
+      where from_status is not null
+      group by from_status
     ), counted as (
       select status, sum(messages)::bigint as messages from folded group by status having sum(messages) <> 0
     ), expected as (
-      select status, count(*) as messages from messages where direction = 'outbound' and origin_type = ${origins[followed]} group by status
+      select status, count(*) as messages
+      from messages
+      where direction = 'outbound' and origin_type = ${origins[followed]}
+      group by status
     )
     select coalesce((select json_object_agg(status, messages order by status) from counted), '{}')::text as counted,
       coalesce((select json_object_agg(status, messages order by status) from expected), '{}')::text as expected`

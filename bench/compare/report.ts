@@ -26,6 +26,6 @@ export function comparisonText(comparison: Comparison, against: string): string 
 }
 
 export function sentence({ performance, verdict: { least, met, certain } }: Comparison): string {
-  const doubt = certain ? '' : ', which is not certain: more pairs would tell'
+  const doubt = certain ? '' : ', but not certain: use more pairs'
   return `Performance ${three(performance.median)} (${range(performance)}), wanted ≥ ${least}: ${met ? 'met' : 'MISSED'}${doubt}.`
 }

@@ -438,12 +438,17 @@ function simulate({ world, random, processes, shops, look, live, made }: Scene, 
     },
     async lostMoney() {
       const [row] = await world.pool<{ spent: number }[]>`
-        select coalesce(sum(amount_micros), 0)::int as spent from messages where account_id = ${live.id} and direction = 'outbound' and not refunded`
+        select coalesce(sum(amount_micros), 0)::int as spent
+        from messages
+        where account_id = ${live.id} and direction = 'outbound' and not refunded`
       return made.credited - row!.spent - (await world.api(live).get('/v1/balance')).body.wallet_micros
     },
     async told() {
       const outcomes = await world.pool<{ outcome: string; count: number }[]>`
-        select status || coalesce(' ' || reason, '') as outcome, count(*)::int as count from automation_runs group by 1 order by 1`
+        select status || coalesce(' ' || reason, '') as outcome, count(*)::int as count
+        from automation_runs
+        group by 1
+        order by 1`
       return `${shops.receipts.size} receipts, ${processes.deaths()} deaths, runs: ${outcomes.map(({ outcome, count }) => `${count} ${outcome}`).join(', ')}`
     },
   }

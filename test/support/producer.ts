@@ -36,20 +36,27 @@ export function testProducer(kind = 'test'): TestProducer {
     },
     async add(sql, { account_id, mode }, count) {
       const rows = await sql<{ key: string }[]>`
-        insert into ${sql(table)} (account_id, mode, key, n) select ${account_id}, ${mode}, ${`${kind}/`}::text || n, n from generate_series(1, ${count}::int) n
+        insert into ${sql(table)} (account_id, mode, key, n)
+        select ${account_id}, ${mode}, ${`${kind}/`}::text || n, n
+        from generate_series(1, ${count}::int) n
         returning key`
       await sql`analyze ${sql(table)}`
       return rows.map(({ key }) => key)
     },
     rows: (sql, keys) => sql<ProducerRow[]>`
-      select key, status, message_id, code from ${sql(table)} ${keys === undefined ? sql`` : sql`where key = any (${[...keys]}::text[])`} order by n`,
+      select key, status, message_id, code
+      from ${sql(table)} ${keys === undefined ? sql`` : sql`where key = any (${[...keys]}::text[])`}
+      order by n`,
     async waiting(sql, count) {
       const rows = await sql<{ key: string }[]>`select key from ${sql(table)} where status = 'pending' limit ${count}`
       return rows.map(({ key }) => key)
     },
     async cancel(sql, keys) {
       const rows = await sql<{ key: string }[]>`
-        update ${sql(table)} set status = 'cancelled' where key = any (${[...keys]}::text[]) and status = 'pending' returning key`
+        update ${sql(table)}
+        set status = 'cancelled'
+        where key = any (${[...keys]}::text[]) and status = 'pending'
+        returning key`
       return rows.map(({ key }) => key)
     },
   }
@@ -59,10 +66,13 @@ const fragmentOf = (kind: string, table: string): ProducerFragment => ({
   kind,
   columns: [],
   claim: (sql) => sql`
-    select from ${sql(table)} where account_id = i.account_id and mode = i.mode and key = i.submission_key and status = 'pending' and message_id is null
+    select
+    from ${sql(table)}
+    where account_id = i.account_id and mode = i.mode and key = i.submission_key and status = 'pending' and message_id is null
     for update skip locked`,
   complete: (sql) => sql`
-    update ${sql(table)} r set message_id = s.message_id, code = s.code, status = case when s.message_id is null then 'refused' else 'sent' end
+    update ${sql(table)} r
+    set message_id = s.message_id, code = s.code, status = case when s.message_id is null then 'refused' else 'sent' end
     from submitted s
     where r.account_id = s.account_id and r.mode = s.mode and r.key = s.key and r.message_id is null and s.code is distinct from 'insufficient_balance'
     returning r.message_id`,

@@ -19,10 +19,14 @@ export interface TestProjection {
 export function testProjection(name = 'test', origins: readonly OriginType[] = originTypes): TestProjection {
   const counted = (sql: Db) => sql`
     select account_id, mode, origin_type, origin_id, status, sum(messages)::int as messages from (
-      select account_id, mode, origin_type, origin_id, status, messages from projection_counts where projection = ${name}
+      select account_id, mode, origin_type, origin_id, status, messages
+      from projection_counts
+      where projection = ${name}
       union all
       select u.account_id, u.mode, u.origin_type, u.origin_id, t.status, t.messages
-      from (${unfoldedOf(sql, name)}) u cross join lateral (values (u.status, u.messages), (u.from_status, -u.messages)) t(status, messages) where t.status is not null
+      from (${unfoldedOf(sql, name)}) u
+      cross join lateral (values (u.status, u.messages), (u.from_status, -u.messages)) t(status, messages)
+      where t.status is not null
     ) c group by 1, 2, 3, 4, 5`
   const self: TestProjection = {
     onFold: async () => undefined,
@@ -95,7 +99,8 @@ async function raiseRanks(tx: Db, projection: string, rows: readonly TransitionR
   )
   await tx`
     insert into projection_items as i (projection, message_id, rank)
-    select ${projection}, message_id, max(rank) from json_to_recordset(${JSON.stringify(ranks)}::text::json) as t(message_id text, rank int)
+    select ${projection}, message_id, max(rank)
+    from json_to_recordset(${JSON.stringify(ranks)}::text::json) as t(message_id text, rank int)
     group by message_id order by message_id
     on conflict (projection, message_id) do update set rank = greatest(i.rank, excluded.rank)`
 }
