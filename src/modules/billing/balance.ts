@@ -6,9 +6,7 @@ import { byOrderOfUse, packageObject, packageStatus, type GrantRow } from './pac
 export interface WalletRow {
   readonly account_id: string
   readonly balance_micros: number
-  /** The threshold of balance.low. */
   readonly low_balance_micros: number
-  /** When balance.low was last recorded. */
   readonly low_balance_at: string | null
   /** null before the first entry. */
   readonly last_entry_at: string | null

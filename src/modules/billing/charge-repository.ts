@@ -11,7 +11,6 @@ export const usableAt = (sql: Db, at: string) =>
 export const paysFor = (sql: Db, channel_type: ReturnType<Db>) =>
   sql`(channel_types = '{}' or ${channel_type} = any (channel_types))`
 
-/** The earliest expiry first, ties by age. */
 export const orderOfUse = (sql: Db) => sql`expires_at nulls last, id`
 
 export interface ChargeMoment {
@@ -19,7 +18,6 @@ export interface ChargeMoment {
   readonly at: string
   /** balance.low is recorded again for wallets that had it before this time (ISO 8601). */
   readonly low_cutoff: string
-  /** The rows may belong to several accounts. */
   readonly several: boolean
 }
 

@@ -21,7 +21,6 @@ export interface ChargeItem {
   readonly created_at: string
 }
 
-/** The fields of a message's `billing`, or that nothing could pay for it. */
 export type Charge =
   | {
       readonly outcome: 'charged'

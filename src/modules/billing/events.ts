@@ -17,7 +17,6 @@ export const expiryNoticeMs = 7 * 24 * 3600_000
 export interface Movements {
   /** ISO 8601. */
   readonly at: string
-  /** Whose account lost money or credits, as they are now. */
   readonly wallets: readonly WalletRow[]
   /** As they are now, but with the earlier `exhausted_at`. */
   readonly grants: readonly GrantRow[]
@@ -33,7 +32,6 @@ export async function recordBillingEvents(tx: Db, platform: Platform, movements:
   await recordEvents(tx, [...events, ...(await lowBalances(tx, platform, movements))])
 }
 
-/** Those without such an event; returns how many. */
 export async function recordExpiring(
   tx: Db,
   platform: Platform,

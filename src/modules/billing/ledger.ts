@@ -55,7 +55,6 @@ export function entryTime(at: string, wallet: { readonly last_entry_at: string |
   return last !== null && last > at && last.slice(0, 10) === at.slice(0, 10) ? last : at
 }
 
-/** The BalanceTransaction of an entry. */
 export function transactionObject(entry: LedgerEntry): BalanceTransaction {
   return {
     id: entry.id,

@@ -70,7 +70,6 @@ async function insertPackage(platform: Platform, tx: Db, request: NewPackage, cr
   return packageObject(row, created_at)
 }
 
-/** Grants whose unused credits expire within 7 days; returns how many. */
 export async function announceExpiring(platform: Platform, rows_max: number): Promise<number> {
   const at = isoTime(platform.clock.now())
   const until = isoTime(platform.retention_clock.now() + expiryNoticeMs)
@@ -84,7 +83,6 @@ export async function announceExpiring(platform: Platform, rows_max: number): Pr
   return announced
 }
 
-/** Returns how many grants. */
 export async function writeOffExpired(platform: Platform, rows_max: number): Promise<number> {
   const at = isoTime(platform.clock.now())
   const expired = await repository.listExpired(platform.pool, isoTime(platform.retention_clock.now()), rows_max)

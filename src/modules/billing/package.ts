@@ -11,7 +11,6 @@ export interface GrantRow {
   readonly credits_remaining: number
   readonly expires_at: string | null
   readonly exhausted_at: string | null
-  /** When the remaining credits were written off. */
   readonly expired_at: string | null
   readonly created_at: string
 }
@@ -26,7 +25,6 @@ export function byOrderOfUse(one: GrantRow, other: GrantRow): number {
   return one.id < other.id ? -1 : 1
 }
 
-/** `at` is ISO 8601. */
 export const isUsable = (grant: GrantRow, at: string): boolean =>
   grant.credits_remaining > 0 && grant.expired_at === null && (grant.expires_at === null || grant.expires_at > at)
 
@@ -38,7 +36,6 @@ export function packageStatus(grant: GrantRow, at: string): PackageStatus {
   return grant.credits_remaining === 0 ? 'exhausted' : 'active'
 }
 
-/** `at` is ISO 8601. */
 export const packageObject = (grant: GrantRow, at: string): Package => ({
   id: grant.id,
   object: 'package',

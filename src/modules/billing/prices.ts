@@ -8,14 +8,12 @@ import { noAccount } from '../accounts/service.ts'
 import { requireChannelTypes, requireWhole } from './validation.ts'
 import { findWallet, listPrices, upsertPrice, type PriceRow } from './repository.ts'
 
-/** The oldest are evicted. */
 const cachedMax = 10_000
 
 export interface SetPrice {
   /** null: the price of accounts without one of their own. */
   readonly account_id: string | null
   readonly channel_type: string
-  /** Micro-USD of one message. */
   readonly amount_micros: number
 }
 
@@ -24,7 +22,6 @@ export interface Prices {
   priceOf(tenant: Tenant, channel_type: string): Promise<number>
   /** Not cached, for callers inside a transaction. */
   priceIn(sql: Db, tenant: Tenant, channel_type: string): Promise<number>
-  /** Sorted by channel type. */
   pricesOf(tenant: Tenant): Promise<{ channel_type: string; amount_micros: number }[]>
   /** null: the price of accounts without one of their own. */
   setPrice(sql: Db, account_id: string | null, channel_type: string, amount_micros: number): Promise<SetPrice>

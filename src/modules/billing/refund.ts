@@ -11,7 +11,6 @@ import type { ChargeRow } from './repository.ts'
 import { dayOf, mergeUsage, noUsage, type UsageDelta } from './usage.ts'
 import { insertUsage } from './usage-repository.ts'
 
-/** With the `billing` of its acceptance. */
 export interface RefundedMessage {
   readonly account_id: string
   readonly mode: Mode

@@ -112,7 +112,6 @@ export async function listUnrefundedCharges(
       )`
 }
 
-/** Usable ones, and those that ended after `ended_after`. */
 export async function listShownGrants(
   sql: Db,
   account_ids: readonly string[],
@@ -141,7 +140,6 @@ export async function markLow(sql: Db, account_ids: readonly string[], at: strin
     where account_id = any(${account_ids as string[]}::text[])`
 }
 
-/** False when there is no such account. */
 export async function updateLowBalance(sql: Db, account_id: string, low_balance_micros: number): Promise<boolean> {
   const { count } = await sql`
     update wallets set low_balance_micros = ${low_balance_micros}
@@ -186,7 +184,6 @@ export async function markExpired(
     where g.account_id = done.account_id and g.id = done.id`
 }
 
-/** Of every account, with unused credits that expire between `at` and `until`. */
 export async function listExpiring(
   sql: Db,
   at: string,

@@ -34,9 +34,7 @@ export { usageOfCharge } from './usage.ts'
 export { chargesFrom, fundsFor, usageFrom } from './charge-repository.ts'
 export { entriesOfMessages } from './repository.ts'
 
-/** For messages of one channel type. */
 export interface Funds {
-  /** Of packages that apply. */
   readonly credits: number
   readonly wallet_micros: number
   /** Of one message; 0: free. */
@@ -72,7 +70,6 @@ export interface BillingService {
    * grants.
    */
   refund(tx: Db, messages: readonly RefundedMessage[], at: string): Promise<void>
-  /** For an entry that the accept statement posts. */
   entryId(): Id<'txn'>
   addUsage(tx: Db, deltas: readonly UsageDelta[]): Promise<void>
   /** Locks nothing. Test mode pays nothing. */

@@ -18,7 +18,6 @@ export async function insertUsage(sql: Db, deltas: readonly UsageDelta[]): Promi
       package_credits bigint, wallet_micros bigint, refunded_credits bigint, refunded_micros bigint)`
 }
 
-/** From day `from` to day `to`, both inclusive; the newest day first, else by channel. */
 export async function sumUsage(
   sql: Db,
   tenant: Tenant,

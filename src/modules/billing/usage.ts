@@ -4,7 +4,6 @@ import { invalid } from '../../api/problem.ts'
 import type { UsageGroup, UsageRecord } from '../../api/resources/usage.ts'
 import { isoTime } from '../../lib/clock.ts'
 
-/** Usage is the sum of all rows of a key. */
 export interface UsageDelta {
   readonly account_id: string
   readonly mode: Mode

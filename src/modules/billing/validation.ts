@@ -2,7 +2,6 @@
 import { invalid } from '../../api/problem.ts'
 import { defaultPrices } from '../../api/resources/price.ts'
 
-/** Rejects channel types that have no price. */
 export function requireChannelTypes(param: string, channel_types: readonly string[]): void {
   const unknown = channel_types.find((type) => !Object.hasOwn(defaultPrices, type))
   if (unknown !== undefined)
@@ -19,7 +18,6 @@ export function requireWhole(param: string, label: string, value: number, min: n
     throw invalid(param, 'invalid_value', `${label} must be a whole number, ${min} or more.`)
 }
 
-/** Too long, or not storable in PostgreSQL. */
 export function requireText(param: string, text: string, length_max: number): void {
   if ([...text].length > length_max || !text.isWellFormed() || text.includes('\0'))
     throw invalid(param, 'too_long', `The ${param} has at most ${length_max} characters.`)

@@ -40,7 +40,6 @@ export async function setLowBalance(sql: Db, account_id: string, low_balance_mic
   if (!(await repository.updateLowBalance(sql, account_id, low_balance_micros))) throw noAccount(account_id)
 }
 
-/** Below its threshold without usable credits. */
 export async function isLowBalance(sql: Db, account_id: string, at: string): Promise<boolean> {
   const wallet = await repository.findWallet(sql, account_id)
   if (wallet === null || wallet.balance_micros >= wallet.low_balance_micros) return false

@@ -13,9 +13,7 @@ export interface Adapters {
   /** `testing` includes those for tests. */
   connectable(type: string, testing: boolean): readonly Provider[]
   readonly sessionProviders: readonly string[]
-  /** Whether messages are sent only through a session. */
   sendsThroughSession(name: string): boolean
-  /** All except the sandbox. */
   offered(testing: boolean): readonly Provider[]
   close(): Promise<void>
 }
@@ -23,7 +21,6 @@ export interface Adapters {
 export interface AdapterParts {
   readonly clock: SteadyClock
   readonly resolve: Resolve
-  /** By the name of the setting. */
   readonly provider_urls: Readonly<Record<string, string>>
   /** `host:port`s that may be called even if they are not public or not https. */
   readonly allowed_hosts: readonly string[]

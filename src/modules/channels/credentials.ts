@@ -139,10 +139,8 @@ const wrongSenderGiven = ({ title }: Provider, reported: string): Problem =>
     `${title} reports that these credentials belong to ${reported}. Leave \`identifier\` out, or give that one.`,
   )
 
-/** Without a leading sign, in lower case. */
 const normalizedIdentifier = (identifier: string): string => identifier.replace(/^[@+]/, '').toLowerCase()
 
-/** A missing verify token. */
 export function generatedCredentials(
   provider: Provider,
   credentials: Readonly<Record<string, unknown>>,

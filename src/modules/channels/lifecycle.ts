@@ -133,7 +133,6 @@ const newChannel = (
   created_at: isoTime(clock.now()),
 })
 
-/** The provider's own checks run only if the schemas found nothing. */
 async function refuseWrong(
   { settings, pool }: Platform,
   tenant: Tenant,
@@ -226,7 +225,6 @@ function refuseWrongChange(
   throwFailures(wrong)
 }
 
-/** Also registers the callback address. Resolves to the encrypted credentials. */
 async function renewCredentials(
   deps: ChannelDeps,
   sql: Db,
@@ -284,7 +282,6 @@ const senderLost = ({ title }: Provider, reported: string): Problem =>
       `Give credentials of its own sender with PATCH /v1/channels/{id}, or connect a channel for ${reported}.`,
   )
 
-/** None if it cannot be decrypted. */
 function existingVerifyToken(cache: ChannelCache, provider: Provider, row: ChannelRow): { verify_token?: string } {
   if (!('verify_token' in provider.credentials.properties)) return {}
   try {
@@ -431,7 +428,6 @@ export async function setConnection(
   return channel
 }
 
-/** 404 `resource_missing` if there is none. */
 export async function getChannel({ cache, platform }: ChannelDeps, tenant: Tenant, id: string): Promise<ChannelRow> {
   const row = await cache.find(tenant, id)
   if (row === null) throw await missingChannel(platform.pool, tenant, id)

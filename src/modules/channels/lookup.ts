@@ -18,7 +18,6 @@ export interface ChannelCache {
   find(tenant: Tenant, id: string): Promise<ChannelRow | null>
   /** A cache miss is read on the transaction's own connection, since waiting for another one could deadlock. */
   findIn(tx: Db, tenant: Tenant, id: string): Promise<ChannelRow | null>
-  /** After a change, and whenever one may have been missed. */
   forget(): void
   onForget(listener: () => void): void
   /** Decrypted once per row object, because decrypting costs more than sending. */

@@ -45,7 +45,6 @@ export const channelWorkers = (platform: Platform, channels: ChannelService): Wo
 interface Wait {
   readonly failures: number
   readonly next_ms: number
-  /** If the channel is lost again before this, its backoff continues. */
   readonly unstable_until_ms?: number
 }
 
@@ -58,7 +57,6 @@ function reconnectWorker(
   channels: Pick<ChannelService, 'retryConnection' | 'needsSession'>,
 ): Worker {
   let waits = new Map<string, Wait>()
-  // pages through all disconnected channels
   let cursor = ''
 
   /** False if the credentials cannot be decrypted: the retry then logs the failure. */
@@ -104,7 +102,6 @@ function reconnectWorker(
   }
 }
 
-/** Of channels on this page, of unstable ones, and of channels on other pages. */
 function updatedWaits(
   waits: ReadonlyMap<string, Wait>,
   lost: readonly ChannelRow[],

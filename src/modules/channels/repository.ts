@@ -26,7 +26,6 @@ export async function findChannel(sql: Db, { account_id, mode }: Tenant, id: str
   return channel ?? null
 }
 
-/** By ID only, for provider callbacks. */
 export async function findAnyChannel(sql: Db, id: string): Promise<ChannelRow | null> {
   const [channel] = await sql<ChannelRow[]>`select * from channels where id = ${id} and deleted_at is null`
   return channel ?? null
@@ -136,7 +135,6 @@ export async function updateChannel(
   return channel ?? null
 }
 
-/** null if it is unchanged or the channel is deleted. */
 export async function updateConnectionStatus(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -176,7 +174,6 @@ export async function countByConnectionStatus(
     group by type, connection_status`
 }
 
-/** Of all accounts, by ID after `after`. */
 export async function listDisconnected(sql: Db, after: string, rows_max: number): Promise<ChannelRow[]> {
   return await sql<ChannelRow[]>`
     select *
@@ -223,7 +220,6 @@ export async function listSealed(sql: Db, after: string, rows_max: number): Prom
     limit ${rows_max}`
 }
 
-/** Unless they have changed meanwhile. */
 export async function reseal(sql: Db, old: SealedChannel, { id, credentials }: SealedChannel): Promise<void> {
   await sql`
     update channels set credentials = ${credentials} where id = ${id} and credentials = ${old.credentials}`

@@ -26,11 +26,9 @@ const lengthMin = 4
 const longLengthMin = 8
 const wordCharacter = String.raw`[\p{L}\p{N}]`
 const urls = /\bhttps?:\/\/[^\s"'<>]+/gi
-/** Before the `@`, and in query parameters. */
 const userInfo = /(?<=^https?:\/\/)[^/?#@]*@/i
 const secretParameters = /([?&][^=&#]*(?:token|key|secret|pass|sign?|auth|hash|credential)[^=&#]*=)[^&#]*/gi
 
-/** Results and errors of the returned adapter contain no secrets of the connection. */
 export function withRedactedSecrets(
   provider: Pick<Provider, 'credentials'>,
   adapter: ProviderAdapter,
@@ -154,7 +152,6 @@ const ifPresent = <T>(
   value: T,
 ): T => (value === null || value === undefined ? value : without(redact, value))
 
-/** With the same error, redacted. */
 async function rethrowRedacted<T>(redact: Redact, work: Promise<T>): Promise<T> {
   try {
     return await work

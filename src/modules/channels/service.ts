@@ -76,7 +76,6 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
 }
 
 const lookupOperations = (deps: ChannelDeps) => ({
-  /** The address contains no tenant. */
   findForCallback: async (id: string): Promise<ChannelRow | null> =>
     isId('ch', id) ? await store.findAnyChannel(deps.platform.pool, id) : null,
   /** Same account, type and provider, with one of these identifiers. Not cached. */
@@ -91,9 +90,7 @@ const lookupOperations = (deps: ChannelDeps) => ({
   requireExisting: (tx: Transaction, tenant: Tenant, id: string, param: string): Promise<void> =>
     requireExisting(tx, tenant, id, param),
   list: (sql: Db, tenant: Tenant, page: Page): Promise<Channel[]> => listChannels(deps.platform, sql, tenant, page),
-  /** The 404, with a hint. */
   missing: missingChannel,
-  /** Of all accounts, deleted at or after this time. */
   deletedSince: (sql: Db, since: string): Promise<DeletedChannel[]> => store.listDeletedSince(sql, since),
   rateOf,
 })
@@ -118,9 +115,7 @@ const templateOperations = (deps: ChannelDeps, templates: ChannelTemplates) => (
     await templates.list(sql, await getChannel(deps, tenant, id)),
   /** `ask`: with a lookup at the provider before it is refused (behaviour: channels 6). */
   templateVerdict: templates.verdictOf,
-  /** Always with a lookup at the provider. */
   templateVerdictAsked: (row: ChannelRow, content: unknown) => templates.verdictAsked(row, content as TemplateContent),
-  /** After the provider reported changed templates. */
   templatesChanged: (sql: Db, row: ChannelRow): Promise<void> => templates.refreshSoon(sql, row),
   /** After the provider refused a template that the copies allow; at most every ten seconds. */
   templateRefused: (sql: Db, row: ChannelRow): Promise<void> => templates.refreshAfterRefusal(sql, row),
@@ -142,13 +137,11 @@ const adapterOperations = (deps: ChannelDeps) => {
     ): Promise<Download> => openMedia(deps, row, reference, bytes_max, signal),
     adapterOf: (row: ChannelRow) => adapters.adapterOf(row.provider),
     sessionProviders: () => adapters.sessionProviders,
-    /** Throws if the credentials cannot be decrypted. */
     needsSession: (row: ChannelRow): boolean =>
       adapters.adapterOf(row.provider)?.needsSession?.(cache.connection(row)) === true,
     /** By any process. */
     isSessionLeased: (sql: Db, channel_id: string): Promise<boolean> =>
       isSessionLeased(sql, channel_id, isoTime(platform.clock.now())),
-    /** Sent only by the process that has its session. */
     sendsThroughSession: (row: ChannelRow): boolean => adapters.sendsThroughSession(row.provider),
     close: () => adapters.close(),
   }

@@ -24,7 +24,6 @@ export function storableId(id: string): string {
   return `sha256:${createHash('sha256').update(Buffer.from(id, 'utf16le')).digest('hex')}`
 }
 
-/** Removes NUL characters and lone surrogates. */
 export function storableText(text: string, length_max: number): string {
   const bounded = text.length > length_max ? `${text.slice(0, length_max - 1)}…` : text
   return bounded.toWellFormed().replaceAll('\0', '\uFFFD')
@@ -96,14 +95,12 @@ export const storableOnPartAccepted =
   (provider_ids) =>
     onPartAccepted(provider_ids.map(storableId))
 
-/** Contents of inbound messages are validated later. */
 export function storableItem<T extends CallbackItem>(item: T): T {
   const known = { ...item, provider_id: idOf(item.provider_id) }
   if (known.kind === 'connection_status') return { ...known, message: sentenceOf(known.message) }
   if (known.kind === 'inbound') return { ...known, reply_to: idOf(known.reply_to) }
   if (known.kind !== 'delivery_receipt') return known
   const others = Array.isArray(known.also_known_as) ? { also_known_as: known.also_known_as.map(idOf) } : {}
-  // an invalid error is later read as an unknown one
   const error = isObject(known.error) ? { error: { ...known.error, ...boundedWords(known.error) } } : {}
   return { ...known, ...others, ...error }
 }

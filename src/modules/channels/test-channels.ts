@@ -12,7 +12,6 @@ const provider = providers.find(
   (one): one is Provider & { readonly test_mode: TestMode } => one.test_mode !== undefined,
 )!
 
-/** With their fixed outcomes. */
 export const testRecipients = provider.test_mode.recipients
 
 /** Test mode has no other channels. */

@@ -23,7 +23,6 @@ export interface GuardParts {
   readonly recorderOf: RecorderOf
 }
 
-/** `prefix` precedes the paths of the routes. */
 export function consoleGuard(parts: GuardParts, prefix: string, routes: readonly Route[]): Guard {
   const isTrusted = addressList(parts.platform.settings.trusted_proxies)
   return {
@@ -166,7 +165,6 @@ function adminOf(session: Session, request: FastifyRequest): Caller {
   return nobody(request)
 }
 
-/** Without an account the caller has only a request ID. */
 const nobody = (request: FastifyRequest): Caller => ({
   account_id: 'acc_none',
   mode: 'live',

@@ -13,7 +13,6 @@ export interface ConsoleGuardsParts extends ConsoleServices {
   readonly operators: OperatorService
   readonly consoleRoutes: readonly ConsoleRoute[]
   readonly limiter: RateLimiter
-  /** Without any, the process has no console. */
   readonly routes: readonly Route[]
 }
 

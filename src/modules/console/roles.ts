@@ -39,7 +39,6 @@ const levels = (developer: Level, marketer: Level, agent: Level, finance: Level,
   viewer,
 })
 
-/** The permissions of each area, and the access of each role. */
 const areas = {
   messages: {
     read: ['messages:read'],

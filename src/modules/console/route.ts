@@ -22,17 +22,14 @@ export type Access = 'public' | 'session' | 'account' | 'admin'
 
 export interface ConsoleRequest<Q, B> extends Omit<RouteRequest<Q, B>, 'session'> {
   readonly session: Session
-  /** As reported by trusted proxies. */
   readonly address: string
 }
 
 export interface ConsoleFacts {
   readonly access: Access
-  /** In the requested mode. */
   readonly permission?: Permission
   /** `Service-Mode` is required, because the objects have a mode. */
   readonly moded?: boolean
-  /** Beyond those of the guard. */
   readonly refuses?: readonly ConsoleErrorCode[]
   /** Changes nothing that is audited, or writes its own entries. */
   readonly unaudited?: boolean
@@ -51,7 +48,6 @@ export interface Entrant {
   readonly address: string
 }
 
-/** Handlers have a `session` unless `access` is `public`. */
 export function consoleRoute<Q extends TObject, B extends TSchema>({
   handler,
   permit,

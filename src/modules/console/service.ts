@@ -41,7 +41,6 @@ export function operatorService(platform: Platform, accounts: AccountService, fe
     requests,
     recorderOf: keyRecorder(platform),
     byCommand: byCommand(platform),
-    /** In processes that serve HTTP. */
     workers: [requests.worker, streams.worker],
     periodicJobs: operatorPeriodicJobs(platform, open),
     async stop() {

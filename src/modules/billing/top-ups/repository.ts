@@ -37,7 +37,6 @@ export async function topUpExists(sql: Db, account_id: string, id: string): Prom
   return row !== undefined
 }
 
-/** null for an unknown checkout. */
 export async function lockTopUp(tx: Db, checkout_id: string): Promise<TopUpRow | null> {
   const [row] = await tx<TopUpRow[]>`
     select account_id, id, amount_micros, status, checkout_id, url, user_id, created_at

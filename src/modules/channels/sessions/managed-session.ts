@@ -10,9 +10,7 @@ export type SessionState =
 
 export interface ManagedSession {
   state(): SessionState
-  /** Resolves when the current attempt to open it has ended. */
   attempted(): Promise<void>
-  /** Reopens it at once. */
   retry(): void
   /** For good, after awaiting what is in progress for at most `most_ms`. Never rejects. */
   stop(most_ms: number): Promise<void>
@@ -25,7 +23,6 @@ export interface ManagedSessionDeps {
   readonly store: StoreItems
   /** Nothing is sent without the lease. */
   readonly hasLease: () => boolean
-  /** Called when it opened or ended. */
   changed(): void
 }
 
@@ -43,7 +40,6 @@ interface State extends ManagedSessionDeps {
   opening: Promise<void>
   readonly stopping: AbortController
   readonly over: AbortController
-  /** Ends the session or the wait for the next one. */
   again: AbortController
 }
 
@@ -102,7 +98,6 @@ async function run(state: State): Promise<void> {
   }
 }
 
-/** Undefined if it could not be opened. */
 async function tryOpen(state: State): Promise<Session | undefined> {
   const { platform, connection, stopping } = state
   const opened = await withDeadline(platform.clock, openTimeoutMs, (deadline) =>
@@ -120,7 +115,6 @@ async function tryOpen(state: State): Promise<Session | undefined> {
   return undefined
 }
 
-/** A session that opens after the deadline is closed again. */
 async function openWithin(
   { open, connection, store: report, hasLease: isOwn }: State,
   signal: AbortSignal,

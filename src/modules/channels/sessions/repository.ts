@@ -5,7 +5,6 @@ import type { ChannelRow } from '../channel.ts'
 /** ISO 8601. Heartbeats do not matter: a process with a late heartbeat still renews its leases. */
 const isLeased = (sql: Db, at: string) => sql`s.lease_until > ${at}`
 
-/** Active channels without a lease, by ID after `after`. */
 export async function listUnleased(
   sql: Db,
   providers: readonly string[],
@@ -30,7 +29,6 @@ export async function isSessionLeased(sql: Db, channel_id: string, at: string): 
   return rows.length > 0
 }
 
-/** Reported as open under a valid lease. */
 export async function isSessionOpen(sql: Db, channel_id: string, at: string): Promise<boolean> {
   const rows = await sql`
       select 1 from channel_sessions s where s.channel_id = ${channel_id} and s.is_open and ${isLeased(sql, at)}`

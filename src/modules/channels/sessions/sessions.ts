@@ -32,9 +32,7 @@ export type StoreSessionItems = (
 
 export interface ChannelSessions {
   readonly worker: Worker
-  /** If this process has its lease and it is open. */
   find(channel_id: string): Session | undefined
-  /** Closes all sessions and releases their leases. */
   stop(): Promise<void>
 }
 
@@ -42,7 +40,6 @@ const pollEveryMs = 1000
 const leaseMs = 10_000
 /** After the statement that renewed it began; the rest is for closing. */
 const leaseTrustedMs = leaseMs - 3000
-/** Before another process may open it. */
 const closedBeforeMs = 1000
 const closeWithinMs = 5000
 const renewEveryMs = 2000
@@ -52,14 +49,12 @@ const sessionsMax = 1000
 const pageRows = 200
 /** (behaviour: channels 4.4) */
 const disconnectedAfterMs = 30_000
-/** Most sessions are open by then. */
 const briefWaitMs = 200
 
 interface LeasedSession {
   row: ChannelRow
   readonly managed: ManagedSession
   connection_status: ChannelRow['connection_status']
-  /** `is_open` as last written. */
   stored_open: boolean
 }
 
@@ -68,7 +63,6 @@ interface State {
   readonly channels: SessionChannels
   readonly store: StoreSessionItems
   readonly sessions: Map<string, LeasedSession>
-  /** When the last renewal of all leases began. */
   renewed: Mark
   cursor: string
   watching: AbortController
@@ -142,7 +136,6 @@ async function lease(state: State, began: Mark, more: readonly string[]): Promis
   return leased
 }
 
-/** Longer work continues during the next tick. */
 const waitBriefly = async ({ platform }: State, work: Promise<unknown>): Promise<unknown> =>
   await Promise.race([work, platform.clock.sleep(briefWaitMs)])
 
@@ -160,7 +153,6 @@ function confirmLease(state: State, began: Mark): void {
   })
 }
 
-/** Releases channels that were deleted, disabled or changed. */
 async function reconcile(state: State): Promise<void> {
   const { sessions } = state
   const rows = new Map((await listActive(state.platform.pool, [...sessions.keys()])).map((row) => [row.id, row]))
@@ -191,7 +183,6 @@ function isChanged({ channels }: State, before: ChannelRow, now: ChannelRow): bo
   }
 }
 
-/** Up to this process's share. */
 async function acquire(state: State): Promise<LeasedSession[]> {
   const { platform, channels, sessions } = state
   const began = mark(platform.clock)
@@ -220,7 +211,6 @@ async function acquire(state: State): Promise<LeasedSession[]> {
   return wanted.filter(({ id }) => leased.has(id)).map((row) => startSession(state, row))
 }
 
-/** False if the credentials cannot be decrypted. */
 function needsSession({ platform, channels }: State, row: ChannelRow): boolean {
   try {
     return channels.adapterOf(row)?.needsSession?.(channels.connection(row)) === true
@@ -252,7 +242,6 @@ function startSession(state: State, row: ChannelRow): LeasedSession {
   return one
 }
 
-/** For processes that handle a reconnect request. */
 async function writeOpenFlags({ platform, sessions }: State): Promise<void> {
   for (const is_open of [true, false]) {
     const changed = [...sessions].filter(

@@ -64,7 +64,6 @@ export async function upsertTemplates(
   return result.count
 }
 
-/** Resolves to how many. */
 export async function deleteTemplatesBut(
   tx: Db,
   { account_id, mode }: Tenant,

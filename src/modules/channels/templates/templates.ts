@@ -70,7 +70,6 @@ export function channelTemplates(deps: TemplateDeps) {
       cache.read(key, () => store.findTemplates(platform.pool, tenantOf(row), row.id, name)))
   }
 
-  /** By the copy if there was no lookup. */
   async function freshVerdict(row: ChannelRow, written: TemplateContent, repeat: Repeat): Promise<TemplateVerdict> {
     const answer = await lookup(row, written.name, repeat)
     if (answer === 'asked') cache.forget(`${row.id}|${written.name}`)
@@ -106,7 +105,6 @@ export function channelTemplates(deps: TemplateDeps) {
     },
     ...refreshRequests(platform, worker.name),
     verdictOf,
-    /** For messages that are checked once and sent often. */
     verdictAsked: (row: ChannelRow, content: TemplateContent): Promise<TemplateVerdict> =>
       isTestChannel(row) || adapters.adapterOf(row.provider)?.listTemplates === undefined
         ? verdictOf(row, content, false)
@@ -118,7 +116,6 @@ function refreshRequests(platform: Platform, workerName: string) {
   /** By channel, in elapsed ms. */
   const refreshedAfterRefusal = new Map<string, number>()
 
-  /** By the worker, as soon as this is committed. */
   async function refreshSoon(sql: Db, row: ChannelRow): Promise<void> {
     await store.scheduleRefresh(sql, tenantOf(row), row.id, isoTime(platform.clock.now()))
     platform.notify(workerName)
@@ -126,7 +123,6 @@ function refreshRequests(platform: Platform, workerName: string) {
 
   return {
     refreshSoon,
-    /** At most every ten seconds. */
     async refreshAfterRefusal(sql: Db, row: ChannelRow): Promise<void> {
       const now = platform.clock.elapsed()
       if (now - (refreshedAfterRefusal.get(row.id) ?? -Infinity) < lookupAgainMs) return
@@ -142,7 +138,6 @@ const copyOf = (rows: readonly TemplateRow[], written: TemplateContent) => ({
   status: statusOf(rows, written),
 })
 
-/** Missing in the copy, and not looked up. */
 function notLookedUp({ name, language }: TemplateContent, why: 'unreachable' | 'too_often', now: number): Problem {
   const lacking = `The template ${JSON.stringify(name)} (${JSON.stringify(language.code)}) is unknown, and the provider`
   if (why === 'unreachable')
@@ -155,7 +150,6 @@ function notLookedUp({ name, language }: TemplateContent, why: 'unreachable' | '
   )
 }
 
-/** For a name that was looked up just now. */
 type Repeat = 'again' | 'not_again_so_soon'
 
 /** `known`: looked up within the last minute, so the copy is current. */
@@ -211,7 +205,6 @@ function templateLookups(deps: TemplateDeps) {
   }
 }
 
-/** Deletes others with that name. */
 async function writeNamed(
   { platform }: TemplateDeps,
   row: ChannelRow,
@@ -302,7 +295,6 @@ async function replaceTemplates(
   return written + removed > 0
 }
 
-/** The worker `templates`: refreshes due channels. */
 function templatesWorker(deps: TemplateDeps): Worker {
   const { platform } = deps
   return {

@@ -15,7 +15,6 @@ export interface TemplateContent {
 
 type Known = Pick<TemplateRecord, 'language' | 'status' | 'category' | 'parameter_format' | 'components'>
 
-/** In the message's language; an approved one first. */
 const matching = <T extends Known>(rows: readonly T[], { language }: TemplateContent): T | undefined => {
   const fitting = rows.filter((row) => row.language === language.code)
   return fitting.find(({ status }) => status === 'APPROVED') ?? fitting[0]
@@ -27,7 +26,6 @@ export const isMarketing = (rows: readonly (Known & { readonly name: string })[]
     written,
   )?.category === 'MARKETING'
 
-/** null if there is none. */
 export const statusOf = (
   rows: readonly (Known & { readonly name: string })[],
   written: TemplateContent,
@@ -39,7 +37,6 @@ export const statusOf = (
 
 const languagesShown = 20
 
-/** `rows` are the channel's templates with that name. */
 export function refusalOf(channel_id: string, rows: readonly Known[], written: TemplateContent): Problem | null {
   const name = JSON.stringify(written.name)
   const found = matching(rows, written)
@@ -123,7 +120,6 @@ function textMisfit(
 
 const hasFile = (file: Fields): boolean => !['id', 'link', 'url'].every((key) => isEmpty(file[key]))
 const hasPlace = (place: Fields): boolean => !isEmpty(place['latitude']) && !isEmpty(place['longitude'])
-/** With a check of their parameter. */
 const shownByHeaders: ReadonlyMap<string, (what: Fields) => boolean> = new Map([
   ['image', hasFile],
   ['video', hasFile],

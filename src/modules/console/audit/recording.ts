@@ -56,7 +56,6 @@ export const consoleRecorder =
     }
   }
 
-/** Recorded in each of the user's accounts. */
 const ofOneself =
   (platform: Platform): Recorder =>
   async (tx, { route, request: { caller, params, body, session: entrant }, outcome }) => {
@@ -142,7 +141,6 @@ function shown(value: unknown, depth: number): unknown {
   return depth >= depthMax ? `${Object.keys(value).length} fields` : maskedFields(value, depth)
 }
 
-/** Query strings and credentials in URLs often are secrets. */
 function shownText(text: string): string {
   const open = /^https?:\/\//i.test(text)
     ? text.replace(/^(https?:\/\/)[^/?#]*@/i, `$1${masked}@`).replace(/[?#].*$/s, `?${masked}`)

@@ -58,7 +58,6 @@ export async function auditExists(sql: Db, account_id: string, id: string): Prom
   return rows.length > 0
 }
 
-/** Resolves to their number. */
 export async function forgetAudit(sql: Db, older_than: string, rows_max: number): Promise<number> {
   const { count } = await sql`
     delete from audit_entries

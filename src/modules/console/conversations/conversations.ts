@@ -109,7 +109,6 @@ const beginning = 120
 
 export type ConversationServices = Pick<ConsoleServices, 'contacts' | 'messages'>
 
-/** One query per service for all conversations. */
 async function shownConversations(
   { contacts, messages }: ConversationServices,
   sql: Db,
@@ -147,7 +146,6 @@ async function shownConversations(
   })
 }
 
-/** For content types with a `body`. */
 function textOf(content: unknown): string | null {
   const body = typeof content === 'object' && content !== null && 'body' in content ? content.body : undefined
   return typeof body === 'string' ? [...body].slice(0, beginning).join('') : null

@@ -104,7 +104,6 @@ export interface ConversationChange {
   readonly read?: boolean
 }
 
-/** null if there is no such conversation. */
 export async function updateConversation(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -159,7 +158,6 @@ export async function forgetContact(
     where account_id = ${account_id} and mode = ${mode} and contact_id = ${contact_id}`
 }
 
-/** Those whose last message is deleted; resolves to the number of rows. */
 export async function forgetConversations(sql: Db, rows_max: number): Promise<number> {
   const messages = await sql`
     delete from conversation_messages

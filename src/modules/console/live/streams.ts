@@ -21,7 +21,6 @@ const eventsMax = 500
 const resetEveryMs = 1_000
 const streamsMax = 2_000
 const ofSessionMax = 20
-/** Buffered for a slow console. */
 const bufferedBytesMax = 64 * 1024
 const opening = 'retry: 2000\n\n'
 
@@ -37,13 +36,11 @@ interface Stream extends Listener {
   readonly types: ReadonlySet<string>
 }
 
-/** With the position up to which it was sent. */
 interface Followed {
   readonly tenant: Tenant
   readonly streams: Set<Stream>
   place: FeedPlace
   last_id: string | null
-  /** After too many events, or a change without an event. */
   needsReset: boolean
   resetAt: number
 }
@@ -64,7 +61,6 @@ export class Streams {
   #checkedAt: number
   #beatAt: number
   #closed = false
-  /** In processes that serve HTTP. */
   readonly worker: Worker = { name: 'console-streams', idle_ms: everyMs, tick: () => this.#tick() }
 
   constructor(parts: StreamsParts) {
@@ -98,7 +94,6 @@ export class Streams {
     this.#changes.note(row)
   }
 
-  /** Browsers reconnect to another process. */
   close(): void {
     this.#closed = true
     for (const stream of this.#all) this.#end(stream)
@@ -153,7 +148,6 @@ export class Streams {
     return followed
   }
 
-  /** Events between the console's last one and the current position. */
   async #missed(stream: Stream, until: FeedPlace): Promise<readonly FollowedEvent[] | 'unknown'> {
     if (stream.last_id === undefined) return []
     const { platform, feed } = this.#parts
@@ -239,7 +233,6 @@ function write({ out }: Stream, text: string): void {
   else out.push(text)
 }
 
-/** Only those that the console's role may see. */
 const textOf = (events: readonly FollowedEvent[], { types }: Stream): string =>
   events
     .flatMap(({ id, type, object_id }) =>
@@ -269,7 +262,6 @@ export class Changes {
   readonly #platform: Platform
   #followed: ReadonlySet<string> = new Set()
   #changed = new Set<string>()
-  /** With their time on the monotonic clock. */
   readonly #seen = new Map<string, number>()
   #lookedAt = -Infinity
 
@@ -277,7 +269,6 @@ export class Changes {
     this.#platform = platform
   }
 
-  /** A change made by this process. */
   note({ account_id, mode, id }: ChangeRow): void {
     const key = tenantKey(account_id, mode)
     if (!this.#followed.has(key)) return
@@ -285,7 +276,6 @@ export class Changes {
     this.#changed.add(key)
   }
 
-  /** Keys of tenants that changed since the last poll. */
   async poll(tenants: readonly Tenant[]): Promise<ReadonlySet<string>> {
     const now = this.#platform.clock.elapsed()
     if (now - this.#lookedAt >= lookEveryMs) {

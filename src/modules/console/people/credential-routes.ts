@@ -14,7 +14,6 @@ import { anyUser } from './repository.ts'
 export interface CredentialRoutesParts {
   readonly platform: Platform
   readonly sessions: Sessions
-  /** Counts an attempt from an address. */
   readonly takeTurn: (address: string) => void
 }
 

@@ -18,7 +18,6 @@ export interface LinkRoutesParts {
   readonly accounts: AccountService
   readonly sessions: Sessions
   readonly resets: Resets
-  /** Counts an attempt from an address. */
   readonly takeTurn: (address: string) => void
 }
 

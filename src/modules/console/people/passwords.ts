@@ -20,7 +20,6 @@ const tagLength = 32
 const saltLength = 16
 const length = { min: 12, max: 200 } as const
 
-/** Also refuses the first ones that attackers try. */
 export function requirePassword(param: string, password: string): void {
   const characters = [...password.normalize('NFC')].length
   if (characters < length.min)
@@ -35,7 +34,6 @@ export function requirePassword(param: string, password: string): void {
     throw invalid(param, 'invalid_value', 'This password is too easy to guess. Choose another one.')
 }
 
-/** As a PHC string. */
 export async function hashPassword(password: string, cost: Cost = currentCost): Promise<string> {
   const salt = randomBytes(saltLength)
   return phcString(cost, salt, await tagOf(password, salt, tagLength, cost))
@@ -62,7 +60,6 @@ export function isOutdatedHash(stored: string): boolean {
   )
 }
 
-/** Each hash takes 19 MiB. */
 const inTurn = atOnce(4)
 
 const tagOf = async (password: string, nonce: Buffer, bytes: number, cost: Cost): Promise<Buffer> =>

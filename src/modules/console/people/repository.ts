@@ -11,7 +11,6 @@ export interface UserRow {
   readonly name: string
   readonly password_hash: string | null
   readonly admin: boolean
-  /** Signing in requires a code. */
   readonly two_factor: boolean
   readonly created_at: string
 }
@@ -25,7 +24,6 @@ export async function insertUser(sql: Db, row: UserRow): Promise<void> {
     values (${row.id}, ${row.email}, ${row.name}, ${row.password_hash}, ${row.admin}, ${row.created_at})`
 }
 
-/** A concurrent request used the same e-mail address. */
 export const wasTaken = (error: unknown): boolean => sqlState(error) === '23505'
 
 export async function findUserByEmail(sql: Db, email: string): Promise<UserRow | null> {
@@ -64,7 +62,6 @@ export async function updateUser(sql: Db, row: UserRow): Promise<void> {
     where id = ${row.id}`
 }
 
-/** Unless the password was changed meanwhile. */
 export async function rehashPassword(sql: Db, id: string, from: string, to: string): Promise<void> {
   await sql`
     update users
@@ -98,7 +95,6 @@ export async function membershipsOf(sql: Db, user_ids: readonly string[]): Promi
     order by account_id`
 }
 
-/** The longest-standing owner; null if there is none. */
 export async function firstOwner(sql: Db, account_id: string): Promise<`usr_${string}` | null> {
   const [row] = await sql<{ user_id: `usr_${string}` }[]>`
     select user_id
@@ -123,7 +119,6 @@ export interface TokenRow {
   readonly created_at: string
 }
 
-/** Replaces earlier links of this kind and user. */
 export async function replaceToken(tx: Db, row: TokenRow): Promise<void> {
   await deleteTokens(tx, row.kind, row.user_id)
   await tx`

@@ -22,7 +22,6 @@ export interface Resets {
     password: string,
     from: { readonly address: string; readonly request_id: string },
   ): Promise<void>
-  /** Resolves when all requested mails are written. */
   flush(): Promise<void>
 }
 

@@ -49,7 +49,6 @@ export async function beginImpersonation(
   })
 }
 
-/** Does nothing if nobody acts for an account. */
 export async function endImpersonation(platform: Platform, session: Session, from: From): Promise<void> {
   const { impersonation } = session
   if (impersonation === null) return

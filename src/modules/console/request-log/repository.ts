@@ -8,12 +8,10 @@ export interface RequestRow {
   readonly mode: Mode
   readonly id: string
   readonly method: string
-  /** Without the query string. */
   readonly path: string
   /** null for unknown paths. */
   readonly operation: string | null
   readonly status: number
-  /** The error code; null on success. */
   readonly code: string | null
   /** null for requests from the console. */
   readonly key_id: string | null
@@ -74,7 +72,6 @@ export type ChangeRow = Pick<RequestRow, 'account_id' | 'mode' | 'id'>
 
 const changesMax = 20
 
-/** The newest changes per tenant, from a request ID on. */
 export async function listChanges(sql: Db, tenants: readonly Tenant[], from: string): Promise<ChangeRow[]> {
   return await sql<ChangeRow[]>`
     select t.account_id, t.mode, r.id

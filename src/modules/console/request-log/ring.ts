@@ -17,9 +17,7 @@ const sends: ReadonlySet<string> = new Set(['messages.send', 'messages.send_batc
 export interface RequestRing {
   /** Never fails and never waits. */
   note(request: FastifyRequest, reply: FastifyReply): void
-  /** In processes that serve HTTP. */
   readonly worker: Worker
-  /** Writes the rest before the process ends. */
   flush(): Promise<void>
 }
 
@@ -34,7 +32,6 @@ export function requestRing(platform: Platform, changed: (row: RequestRow) => vo
     buffer = buffer.slice(rows.length)
     return rows.length
   }
-  /** Requests added meanwhile belong to the next run. */
   const writeBuffer = async (): Promise<number> => {
     const count = buffer.length
     let written = 0

@@ -174,7 +174,6 @@ async function byId(
 
 const page = { limit: foundMax, starting_after: undefined }
 
-/** Exact phone numbers and e-mail addresses. */
 async function contactsBy({ contacts }: ConsoleServices, sql: Db, searcher: Searcher, text: string): Promise<Found[]> {
   if (!may(searcher, 'contacts:read')) return []
   const phone = phoneOf(text)
@@ -182,7 +181,6 @@ async function contactsBy({ contacts }: ConsoleServices, sql: Db, searcher: Sear
   return query === null ? [] : (await contacts.list(sql, searcher.caller, query, page)).slice(0, foundMax).map(contact)
 }
 
-/** By recipient and by reference. */
 async function messagesBy({ messages }: ConsoleServices, sql: Db, searcher: Searcher, text: string): Promise<Found[]> {
   if (!may(searcher, 'messages:read')) return []
   const referred = await messages.list(sql, searcher.caller, { reference: text }, page)

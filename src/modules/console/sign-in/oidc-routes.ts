@@ -27,7 +27,6 @@ import { type From, type Session, type Sessions, setCookie } from './sessions.ts
 export interface OAuthRoutesParts {
   readonly platform: Platform
   readonly sessions: Sessions
-  /** Counts an attempt from an address. */
   readonly takeTurn: (address: string) => void
 }
 
@@ -112,7 +111,6 @@ async function start(
   }
 }
 
-/** The identity, or an error code. */
 async function identityAt(
   platform: Platform,
   provider: Provider,
@@ -188,7 +186,6 @@ function ownPath({ settings }: Platform, path: string | undefined): string | und
 export interface IdentityRoutesParts {
   readonly platform: Platform
   readonly sessions: Sessions
-  /** Counts an attempt from an address. */
   readonly takeTurn: (address: string) => void
 }
 

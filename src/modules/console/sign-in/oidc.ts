@@ -25,7 +25,6 @@ export interface OAuthFlow {
 }
 
 export interface Provider {
-  /** `again` forces the provider to ask for the password. */
   begin(redirect_uri: string, again: boolean): Promise<{ readonly url: string; readonly flow: OAuthFlow }>
   /** Rejects on a mismatch of state, nonce, code or token, and if the provider is unreachable. */
   finish(url: URL, flow: OAuthFlow): Promise<PendingIdentity>
@@ -115,7 +114,6 @@ export async function userOf(
   return identity === null ? null : await findUser(pool, identity.user_id)
 }
 
-/** Until the signed-in user confirms it. */
 export const offer = async (
   { pool, clock }: Platform,
   session_id: string,
@@ -178,9 +176,7 @@ export async function unlink(platform: Platform, sql: Db, session: Session, id: 
 
 const validForMs = 10 * 60_000
 
-/** Valid for ten minutes. */
 export interface BegunFlow extends OAuthFlow {
-  /** The console path to open afterwards. */
   readonly next: string
   /** The session that links an identity; null when signing in. */
   readonly link: string | null
@@ -198,7 +194,6 @@ export function oauthCookie(platform: Platform, flow: BegunFlow): string {
 
 export const noOAuthCookie = (platform: Platform): string => `${nameOf(platform)}=; ${attributes(platform)}; Max-Age=0`
 
-/** null if there is none or it has expired. */
 export function flowOf(platform: Platform, { headers }: Pick<IncomingMessage, 'headers'>): BegunFlow | null {
   const begins = `${nameOf(platform)}=`
   const pair = (headers.cookie ?? '').split(';').find((part) => part.trim().startsWith(begins))

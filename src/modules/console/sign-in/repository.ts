@@ -13,7 +13,6 @@ export interface SessionRow {
   readonly created_at: string
 }
 
-/** A session with the user's fields that requests need. */
 export interface OpenSession extends SessionRow {
   readonly email: string
   readonly name: string
@@ -120,7 +119,6 @@ export async function listSessions(
     limit 100`
 }
 
-/** False if there is none. */
 export async function deleteSession(sql: Db, user_id: string, id: string): Promise<boolean> {
   return (await sql`delete from sessions where user_id = ${user_id} and id = ${id}`).count > 0
 }
@@ -129,7 +127,6 @@ export async function deleteOtherSessions(sql: Db, user_id: string, kept_id: str
   return (await sql`delete from sessions where user_id = ${user_id} and id <> ${kept_id}`).count
 }
 
-/** null ends the impersonation. */
 export async function updateImpersonation(sql: Db, id: string, impersonation: Impersonation | null): Promise<void> {
   await sql`
     update sessions
@@ -143,7 +140,6 @@ export async function deleteAllSessions(sql: Db, user_id: string): Promise<void>
   await sql`delete from sessions where user_id = ${user_id}`
 }
 
-/** Also failures that no longer lock anything. */
 export async function forgetSessions(
   sql: Db,
   seen_before: string,
@@ -201,7 +197,6 @@ export interface IdentityRow {
   readonly created_at: string
 }
 
-/** False if it is linked already. */
 export async function insertIdentity(sql: Db, row: IdentityRow): Promise<boolean> {
   const { count } = await sql`
     insert into identities (id, user_id, issuer, subject, email, created_at)
@@ -233,7 +228,6 @@ export async function hasIdentity(sql: Db, user_id: string, issuer: string, but 
   return row !== undefined
 }
 
-/** False if the user has no such identity. */
 export async function deleteIdentity(sql: Db, user_id: string, id: string): Promise<boolean> {
   return (await sql`delete from identities where user_id = ${user_id} and id = ${id}`).count > 0
 }

@@ -28,7 +28,6 @@ export interface SessionRoutesParts {
   readonly platform: Platform
   readonly accounts: AccountService
   readonly sessions: Sessions
-  /** Counts an attempt from an address. */
   readonly takeTurn: (address: string) => void
 }
 

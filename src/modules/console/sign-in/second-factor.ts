@@ -20,17 +20,14 @@ import type { Session, Sessions } from './sessions.ts'
 
 const stepMs = 30_000
 const recoveryCodes = 10
-/** Without characters that look alike. */
 const letters = 'abcdefghjkmnpqrstuvwxyz23456789'
 
 export interface BegunFactor {
   /** In base 32, to type in. */
   readonly secret: string
-  /** For the QR code. */
   readonly otpauth_url: string
 }
 
-/** Inactive until its first code. */
 export async function beginFactor({ pool, secrets }: Platform, { user_id, email }: Session): Promise<BegunFactor> {
   const { Secret } = await import('otpauth')
   const secret = new Secret({ size: 20 }).base32
@@ -73,7 +70,6 @@ export async function confirmFactor(
 export const removeFactor = async (sql: Db, { user_id }: Session): Promise<void> =>
   await transact(sql, (tx) => deleteSecondFactor(tx, user_id))
 
-/** False if it is wrong or was used. */
 export async function useCode(platform: Platform, tx: Db, user_id: string, code: string): Promise<boolean> {
   const row = await lockSecondFactor(tx, user_id)
   if (row === null || row.second_factor === null) return false
@@ -110,7 +106,6 @@ function newRecoveryCode(): string {
   return `${text.slice(0, 5)}-${text.slice(5)}`
 }
 
-/** Normalises case and separators. */
 const hashOf = ({ secrets }: Platform, code: string): string =>
   secrets.keyedHash(`recovery ${code.replaceAll(/[\s-]/g, '').toLowerCase()}`)
 

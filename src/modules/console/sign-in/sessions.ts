@@ -33,7 +33,6 @@ export interface Sessions {
    * Resolves to the cookie value, which is stored only as a hash.
    */
   begin(sql: Db, user: UserRow, from: From): Promise<string>
-  /** null if it has ended. */
   find(cookie: string): Promise<Session | null>
   /** By cookie hash and account; none for ended sessions. */
   rolesOf(hashes: readonly string[]): Promise<ReadonlyMap<string, ReadonlyMap<string, Role>>>
@@ -177,7 +176,6 @@ export const clearCookie = (settings: Settings): string => `${nameOf(settings)}=
 
 const shape = /^[\w-]{43}$/
 
-/** undefined if it is missing or malformed. */
 export function cookieOf({ headers }: Pick<IncomingMessage, 'headers'>, settings: Settings): string | undefined {
   const wanted = `${nameOf(settings)}=`
   for (const part of (headers.cookie ?? '').split(';')) {

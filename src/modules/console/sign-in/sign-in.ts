@@ -26,7 +26,6 @@ export interface SignIn {
 
 const emailHash = (email: string): string => hash('sha256', `sign-in ${email}`, 'hex')
 
-/** Problems: those of `prove`. */
 export async function signIn(platform: Platform, { email, password, code }: SignIn): Promise<UserRow> {
   const written = email.trim().normalize('NFC').toLowerCase()
   return await prove(platform, written, await findUserByEmail(platform.pool, written), { password, code })
@@ -104,7 +103,6 @@ export async function proveAgain(
   }
 }
 
-/** Wrong, or changed meanwhile. */
 export const wrongPassword = (param: 'password' | 'current_password'): WrongCredentials =>
   new WrongCredentials(
     param,

@@ -36,7 +36,6 @@ async function lockBoth(tx: Db, { account_id, user_id }: Acting, other_id: strin
   return { mine, theirs, owners: rows.filter(({ role }) => role === 'owner').length }
 }
 
-/** Withdraws their invitations that the new role may not grant. */
 export async function changeRole(sql: Db, acting: Acting, other_id: string, role: Role): Promise<repository.MemberRow> {
   return await transact(sql, async (tx) => {
     const { mine, theirs } = await lockBoth(tx, acting, other_id)

@@ -38,7 +38,6 @@ export async function updateRole(tx: Db, account_id: string, user_id: string, ro
   await tx`update memberships set role = ${role} where account_id = ${account_id} and user_id = ${user_id}`
 }
 
-/** Also withdraws their invitations. */
 export async function deleteMember(tx: Db, account_id: string, user_id: string): Promise<void> {
   await tx`delete from memberships where account_id = ${account_id} and user_id = ${user_id}`
   await tx`delete from invitations where account_id = ${account_id} and invited_by = ${user_id}`
@@ -76,7 +75,6 @@ export interface InvitationRow {
   readonly created_at: string
 }
 
-/** Replaces an earlier invitation for the same address. */
 export async function replaceInvitation(tx: Db, row: InvitationRow): Promise<void> {
   await tx`delete from invitations where account_id = ${row.account_id} and email = ${row.email}`
   await tx`
@@ -86,7 +84,6 @@ export async function replaceInvitation(tx: Db, row: InvitationRow): Promise<voi
       ${row.email_id}, ${row.expires_at}, ${row.created_at})`
 }
 
-/** Open ones, newest first. */
 export async function listInvitations(sql: Db, account_id: string, at: string): Promise<InvitationRow[]> {
   return await sql<InvitationRow[]>`
     select account_id, id, email, role, token_hash, invited_by, email_id, expires_at, created_at
@@ -106,7 +103,6 @@ export async function deleteInvitation(tx: Db, account_id: string, id: string): 
   await tx`delete from invitations where account_id = ${account_id} and id = ${id}`
 }
 
-/** Open, in any account. */
 export async function findInvitation(sql: Db, token_hash: string, at: string): Promise<InvitationRow | null> {
   const [row] = await sql<InvitationRow[]>`
     select account_id, id, email, role, token_hash, invited_by, email_id, expires_at, created_at
@@ -115,7 +111,6 @@ export async function findInvitation(sql: Db, token_hash: string, at: string): P
   return row ?? null
 }
 
-/** null if another request was faster. */
 export async function useInvitation(
   tx: Db,
   { account_id, id, token_hash }: InvitationRow,
