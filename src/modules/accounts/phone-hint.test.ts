@@ -12,7 +12,7 @@ const failures: Detail[] = [
   { param: 'text.body', code: 'missing_field', message: 'Missing.' },
 ]
 
-test('a hundred refused numbers of one batch share one look-up of their account', async (t) => {
+test('a hundred refused numbers of a batch share one look-up of the account', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   await world.services.accounts.update(account.id, { default_country: 'DE' })

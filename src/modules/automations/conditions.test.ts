@@ -47,7 +47,7 @@ const order = {
   },
 }
 
-test('a text in digits compares with a number as a number, on either side, and with a text as a text', () => {
+test('a decimal text compares as a number with numbers and as a text with texts', () => {
   const holding: [string, string, unknown][] = [
     ['total', 'greater_than', 50],
     ['total', 'less_than', 60],
@@ -77,7 +77,7 @@ test('a text in digits compares with a number as a number, on either side, and w
     assert.equal(met(order, `data.order.${path}`, operator, value), false, `${path} ${operator} ${value}`)
 })
 
-test('a path leads through objects and arrays; of several values one must fit, and for a negation none may', () => {
+test('a path goes through objects and arrays; one of several values must match, for a negation none may', () => {
   const holding: [string, string, unknown?][] = [
     ['items[1].sku', 'equals', 'b-2'],
     ['items.0.sku', 'starts_with', 'a-'],
@@ -119,7 +119,7 @@ test('a path leads through objects and arrays; of several values one must fit, a
     assert.equal(met(order, `data.order.${path}`, operator, value), false, `${path} ${operator} ${String(value)}`)
 })
 
-test('the customer of the event is looked at: texts, a phone however it is written, tags and attributes', () => {
+test('conditions can refer to the customer: texts, phone in any notation, tags and attributes', () => {
   const customer = {
     phone: '+49 151 1234-5678',
     email: 'Ada@Example.com',
@@ -149,7 +149,7 @@ test('the customer of the event is looked at: texts, a phone however it is writt
   )
 })
 
-test('each condition is told with what became of it, in the order in which they are written', () => {
+test('each condition is reported with its result, in the order of the rules', () => {
   const nested = {
     match: 'any',
     conditions: [
@@ -202,7 +202,7 @@ const conditionOn = (fields: readonly string[], operators: readonly string[]) =>
     .tuple(fc.constantFrom(...fields), fc.constantFrom(...operators))
     .chain(([field, operator]) => valuesFor(operator).map((value) => rule(field, operator, value)))
 
-test('conditions and the rules of segments agree on what both can hold', async (t) => {
+test('conditions and segment rules agree on values that both support', async (t) => {
   const world = await startPlatform(t)
   const tenant = { account_id: 'acc_1', mode: 'test' } as unknown as { account_id: `acc_${string}`; mode: 'test' }
   const maybe = fc.option(fc.constantFrom(...texts), { nil: null })
@@ -275,7 +275,7 @@ const textsAlone = (value: unknown): boolean =>
     ? value.every((each) => typeof each === 'string')
     : value === undefined || typeof value === 'string'
 
-test('nothing that an event holds makes a condition throw, and a negation denies what it negates', () => {
+test('no event makes a condition throw, and a negation is the opposite of its operator', () => {
   const paths = [
     'data.a',
     'data.a.b',
@@ -326,7 +326,7 @@ test('nothing that an event holds makes a condition throw, and a negation denies
   )
 })
 
-test('of an array two hundred entries are looked at, and of a text ten thousand characters', () => {
+test('at most two hundred entries of an array and ten thousand characters of a text are compared', () => {
   const entries = Array.from({ length: 60_000 }, (_, i) => i)
   const data = {
     a: entries,
@@ -347,7 +347,7 @@ test('of an array two hundred entries are looked at, and of a text ten thousand 
   assert.deepEqual([met(texts, 'data.a', 'contains', 'yyy'), met(texts, 'data.a', 'equals', 'seen')], [false, true])
 })
 
-test('what an event holds is looked at once, however many conditions of however many automations ask', () => {
+test('each field of an event is read once for all conditions and automations', () => {
   let looks = 0
   const data = Object.defineProperty({}, 'items', { enumerable: true, get: () => ((looks += 1), [{ name: 'Mug' }]) })
   const event = { customer: {}, data: data as Record<string, unknown> }

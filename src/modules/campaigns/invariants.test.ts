@@ -5,7 +5,7 @@ import { campaignInvariants } from './invariants.ts'
 
 const [counters, oneMessage, belongs, asFar, cost, job, waiting, numbered] = campaignInvariants.map(({ name }) => name)
 
-test('each thing that no longer agrees about campaigns is told by the invariant made for it', async (t) => {
+test('each inconsistency of campaigns is reported by its invariant', async (t) => {
   const world = await startWorld(t)
   const { pool, clock, services } = world
   await services.billing.prices.setPrice(pool, null, 'sms', 1000)

@@ -10,7 +10,7 @@ const done = 500
 const waiting = 3000
 const countedInFlight = 15
 
-test('how far many campaigns are is told without reading who still waits or is done with, before the table has statistics and after', async (t) => {
+test('the progress of many campaigns reads few rows, with and without table statistics', async (t) => {
   const { pool } = await startPlatform(t)
   await pool`
     insert into campaign_recipients (account_id, mode, campaign_id, n, "to", address, status, message_id)

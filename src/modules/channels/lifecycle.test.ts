@@ -94,7 +94,7 @@ const connected = (identifier?: string): ProviderAdapter => ({
   }),
 })
 
-test('a verify token that is left out is made, shown once, and known to the provider; one that is given is not shown', async (t) => {
+test('a missing verify token is generated, shown once and registered; one in the request is not shown', async (t) => {
   const seen: Connection[] = []
   const { create, credentialsOf, remove } = await pigeons(t, {
     connect: async (connection) => {
@@ -115,7 +115,7 @@ test('a verify token that is left out is made, shown once, and known to the prov
   assert.equal('verify_token' in given, false)
 })
 
-test('a sender that the provider tells is refused where it is taken, before the provider is told where to call back', async (t) => {
+test('a sender reported by the provider is refused if it is in use, before the callback address is registered', async (t) => {
   const registered: string[] = []
   const { create, refusal, count } = await pigeons(t, {
     ...connected('+4915112345678'),
@@ -133,7 +133,7 @@ test('a sender that the provider tells is refused where it is taken, before the 
   assert.equal(await count(), 1)
 })
 
-test('a sender that is not the one of the credentials is refused, and so is one that its kind of channel cannot have', async (t) => {
+test('a sender that does not match the credentials or the channel type is refused', async (t) => {
   const one = await pigeons(t, connected('+4915112345678'))
   const other = await pigeons(t, connected('(555) 0199'))
   const silent = await pigeons(t, {})
@@ -151,7 +151,7 @@ test('a sender that is not the one of the credentials is refused, and so is one 
   assert.equal(await other.count(), 0)
 })
 
-test('a channel whose commit was not answered stays registered with its provider, and one that did not come to be does not', async (t) => {
+test('a channel whose commit got no answer stays registered at the provider; one that was not created does not', async (t) => {
   const registered = new Set<string>()
   const { create, count, pool, kept } = await pigeons(t, {
     ...connected('+4915112345678'),
@@ -185,7 +185,7 @@ test('a channel whose commit was not answered stays registered with its provider
   assert.deepEqual([[...registered], await count()], [[(kept[1] as { id: string }).id], 1])
 })
 
-test('what a creation is answered is kept with it, with the verify token that was made', async (t) => {
+test('the reply of a creation is stored with it, including the generated verify token', async (t) => {
   const { create, kept } = await pigeons(t, connected('+4915112345678'))
 
   const made = await create()
@@ -193,7 +193,7 @@ test('what a creation is answered is kept with it, with the verify token that wa
   assert.deepEqual(kept, [made])
 })
 
-test('a provider that repeats a secret has it hidden', async (t) => {
+test('a secret repeated by a provider is hidden', async (t) => {
   const { create, refusal } = await pigeons(t, {
     connect: async ({ credentials }) => ({
       kind: 'refused',
@@ -209,7 +209,7 @@ test('a provider that repeats a secret has it hidden', async (t) => {
   )
 })
 
-test('settings of the provider are checked at creation and at a change, and change what the channel takes', async (t) => {
+test('provider settings are validated at creation and at changes, and affect the capabilities', async (t) => {
   const { create, update, refusal } = await pigeons(t, connected('+4915112345678'))
 
   const wrong = await refusal(create({ settings: { rings: 'many' } }))
@@ -230,7 +230,7 @@ test('settings of the provider are checked at creation and at a change, and chan
   )
 })
 
-test('a field of credentials or settings that nobody knows is refused, with the one that was probably meant', async (t) => {
+test('an unknown field of credentials or settings is refused with a suggestion', async (t) => {
   const { create, update, refusal } = await pigeons(t, connected('+4915112345678'))
 
   const misspelt = await refusal(
@@ -256,7 +256,7 @@ test('a field of credentials or settings that nobody knows is refused, with the 
   assert.deepEqual([renewed.param, renewed.details?.length], ['credentials[""]', 2])
 })
 
-test('what was set up with the provider is taken back where the channel does not come to be after all', async (t) => {
+test('the registration at the provider is removed if the channel is not created', async (t) => {
   const told: string[] = []
   const seen: string[] = []
   const { create, refusal, count } = await pigeons(t, {
@@ -278,7 +278,7 @@ test('what was set up with the provider is taken back where the channel does not
   assert.deepEqual([told, await count()], [[`${seen[0]} ring-4711`], 0])
 })
 
-test('what a provider may have set up before it failed, or after nobody waited any longer, is taken back; at a reconnect the channel keeps it', async (t) => {
+test('a registration that failed or timed out is removed at creation, and stays at a reconnect', async (t) => {
   const told: string[] = []
   let answer: ConnectOutcome = { kind: 'unavailable', message: 'No answer.' }
   const { create, reconnect, refusal, count } = await pigeons(t, {
@@ -299,7 +299,7 @@ test('what a provider may have set up before it failed, or after nobody waited a
   assert.equal(told.length, 1)
 })
 
-test('of two channels that are connected with one sender at once, the one that comes late takes back what it set up', async (t) => {
+test('of two concurrent creations with one sender, the later one removes its registration', async (t) => {
   const told: string[] = []
   const both = Promise.withResolvers<void>()
   let registered = 0
@@ -320,7 +320,7 @@ test('of two channels that are connected with one sender at once, the one that c
   assert.notEqual(told[0], stands[0])
 })
 
-test('a channel that is connected anew while the deleted one is taken back stays set up with its provider', async (t) => {
+test('a channel created while a deleted one with its sender is unregistered stays registered', async (t) => {
   let called: string | null = null
   const [asked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const { create, remove } = await pigeons(t, {
@@ -345,7 +345,7 @@ test('a channel that is connected anew while the deleted one is taken back stays
   assert.equal(called, again.id)
 })
 
-test('a channel is deleted whether or not its provider can be told', async (t) => {
+test('a channel is deleted even if its provider cannot be reached', async (t) => {
   const told: string[] = []
   const { create, remove, count } = await pigeons(t, {
     ...connected('+4915112345678'),

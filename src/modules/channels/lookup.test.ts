@@ -23,7 +23,7 @@ async function liveChannel(t: TestContext) {
   return { world, id, cache: channelCache(world.platform), tenant: { account_id: shop.id, mode: 'live' } as Tenant }
 }
 
-test('all who send at the moment when the copy of a channel grows old wait for the same look-up', async (t) => {
+test('concurrent sends share one look-up of an expired channel', async (t) => {
   const { id, cache, tenant } = await liveChannel(t)
 
   const found = await Promise.all(Array.from({ length: 20 }, () => cache.find(tenant, id)))
@@ -33,7 +33,7 @@ test('all who send at the moment when the copy of a channel grows old wait for t
   assert.equal(new Set(found.map((row) => cache.connection(row!))).size, 1)
 })
 
-test('a transaction finds a channel on its own connection, though others wait for the same channel and for a connection', async (t) => {
+test('a transaction finds a channel on its own connection while others wait for the pool', async (t) => {
   const { world, id, cache, tenant } = await liveChannel(t)
   let waiting: ReturnType<typeof cache.find> | undefined
 

@@ -6,7 +6,7 @@ import { openSecrets } from '../../platform/secrets/secrets.ts'
 import type { ChannelService } from './service.ts'
 import { channelPeriodicJobs, channelWorkers } from './reconnect.ts'
 
-test('after a rotation of the secret key credentials come under the new one, and the old one can be dropped', async (t) => {
+test('credentials are re-encrypted after a rotation of the secret key', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account({ mode: 'live' })
   const creation = { type: 'sms', provider: 'simulator', name: 'Shop', identifier: '+15550100', credentials: {} }
@@ -24,7 +24,7 @@ test('after a rotation of the secret key credentials come under the new one, and
   assert.deepEqual(JSON.parse(alone.open(channel!.credentials)), {})
 })
 
-test('a channel whose credentials cannot be opened does not keep those of others from the new key', async (t) => {
+test('credentials that cannot be decrypted do not prevent re-encrypting others', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account({ mode: 'live' })
   for (const identifier of ['+15550100', '+15550101'])
@@ -42,7 +42,7 @@ test('a channel whose credentials cannot be opened does not keep those of others
   assert.equal(rotated.secrets.isCurrent(channel!.credentials), true)
 })
 
-test('a lost link has its turn, however many others are lost before it and stay so', async (t) => {
+test('every disconnected channel is retried, however many others stay disconnected', async (t) => {
   const { platform, pool, clock } = await startPlatform(t)
   await pool`insert into accounts (id, name, created_at) values ('acc_1', 'Shop', ${clock.iso()})`
   await pool`

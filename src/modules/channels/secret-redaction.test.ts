@@ -38,7 +38,7 @@ const told = async (message: string, credentials?: Record<string, unknown>): Pro
   return answer.kind === 'refused' ? answer.message : ''
 }
 
-test('what becomes of a hand-over shows no secret, and ids and what people wrote stay as they are', async () => {
+test('outcomes of send attempts show no secret; IDs and message texts are unchanged', async () => {
   const outcomes = [
     { kind: 'refused', code: 'provider_error', ...said },
     { kind: 'unavailable', ...said },
@@ -83,7 +83,7 @@ test('what becomes of a hand-over shows no secret, and ids and what people wrote
   }
 })
 
-test('what a provider tells when it is asked shows none of them', async () => {
+test('results of status queries show no secret', async () => {
   const receipt = {
     kind: 'delivery_receipt',
     provider_id: '1',
@@ -118,7 +118,7 @@ test('what a provider tells when it is asked shows none of them', async () => {
   }
 })
 
-test('callbacks, sessions and rejections show none either, and an error stays of its kind', async () => {
+test('callbacks, sessions and rejections show no secret, and errors keep their class', async () => {
   const fail = {
     kind: 'delivery_receipt',
     provider_id: '1',
@@ -196,7 +196,7 @@ test('callbacks, sessions and rejections show none either, and an error stays of
   await assert.rejects(file.chunks[Symbol.asyncIterator]().next(), { message: 'No [hidden].' })
 })
 
-test('a secret is found however it is written, and a short one mangles no other word', async () => {
+test('a secret is found in every encoding, and a short one changes no other word', async () => {
   const basic = Buffer.from(`loft:${token}`).toString('base64')
   assert.equal(await told(`${token} ${encodeURIComponent(token)} Basic ${basic}`), '[hidden] [hidden] Basic [hidden]')
   assert.equal(await told('feed, (feed) but feeding and unfeed'), '[hidden], ([hidden]) but feeding and unfeed')
@@ -204,7 +204,7 @@ test('a secret is found however it is written, and a short one mangles no other 
   assert.equal(await told('the loft of 4711', { user: 'loft', token: 7, pin: null }), 'the loft of 4711')
 })
 
-test('addresses keep their shape, without what tells who asks', async () => {
+test('credentials are removed from URLs, which stay valid', async () => {
   assert.equal(
     await told(
       'See https://me:word@example.com/a?id=7&access_token=abc&X-Amz-Signature=def#x, and https://example.com/docs?code=5.',
@@ -213,7 +213,7 @@ test('addresses keep their shape, without what tells who asks', async () => {
   )
 })
 
-test('an adapter keeps what it has, and nothing is added to it', () => {
+test('a wrapped adapter has exactly the methods of the original', () => {
   const adapter = withRedactedSecrets(provider, { instant: true, validate: () => null })
   assert.deepEqual(Object.keys(adapter), ['instant', 'validate'])
   assert.equal(withRedactedSecrets(provider, provider.adapter(providerTools())).send, undefined)

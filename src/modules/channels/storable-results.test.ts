@@ -7,7 +7,7 @@ import { storableId, storableOutcome, storableItem, storableText } from './stora
 
 const odd = ['a\0b', 'a\ud800b', 'a\udc00b', 'x'.repeat(9300)]
 
-test('an id that can be stored stays as it is, and any other becomes the same short one each time', () => {
+test('a storable ID is unchanged; any other becomes the same short one each time', () => {
   for (const id of ['wamid.HBgLM', '😀', 'x'.repeat(255), '0']) assert.equal(storableId(id), id)
 
   const ids = odd.map(storableId)
@@ -18,14 +18,14 @@ test('an id that can be stored stays as it is, and any other becomes the same sh
   assert.deepEqual(ids.map(storableId), ids)
 })
 
-test('a text keeps its words up to its length, and is cut between characters', () => {
+test('a text is cut at its maximum length, between characters', () => {
   assert.equal(storableText('As it is.', 1000), 'As it is.')
   assert.equal(storableText('a\0b\ud800c', 1000), 'a\uFFFDb\uFFFDc')
   const cut = storableText('😀'.repeat(600), 1000)
   assert.ok(cut.length <= 1000 && cut.isWellFormed() && cut.endsWith('…'), cut)
 })
 
-test('every outcome can be stored, and a receipt of it finds its message', () => {
+test('every outcome is storable, and its delivery receipt finds the message', () => {
   for (const one of odd) {
     const said = { message: one, provider_code: one }
     const receipt: DeliveryReceipt = {
@@ -53,7 +53,7 @@ test('every outcome can be stored, and a receipt of it finds its message', () =>
   }
 })
 
-test('an answer to our message names it as the hand-over did', () => {
+test('a reply refers to our message by the ID of its send attempt', () => {
   const reply: CallbackItem = {
     kind: 'inbound',
     provider_id: odd[0]!,

@@ -8,7 +8,7 @@ import { startWorld } from '../../../test/support/world.ts'
 import { transact } from '../../platform/database/sql.ts'
 import { claimMedia, completeUpload, insertMedia, insertUpload, isIncomplete } from './repository.ts'
 
-test('an upload whose commit is under way is not taken for incomplete: its file is not removed', async (t) => {
+test('an upload whose commit is in progress does not count as incomplete', async (t) => {
   const world = await startWorld(t)
   const { pool, clock } = world
   const caller = { account_id: (await world.account()).id as `acc_${string}`, mode: 'test' } as const
@@ -37,7 +37,7 @@ test('an upload whose commit is under way is not taken for incomplete: its file 
   assert.deepEqual([before, await asked], [true, false])
 })
 
-test('claiming files reads a few of each channel, however many wait', async (t) => {
+test('claiming files reads a few rows per channel, however many wait', async (t) => {
   const world = await startWorld(t)
   const { pool, clock } = world
   const waiting = 20_000

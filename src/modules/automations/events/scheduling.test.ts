@@ -41,7 +41,7 @@ const everything: Candidate[] = combinations<{
   recipient,
 }))
 
-test('nothing runs against conditions, consent or an opt-out, and what is not against them runs', () => {
+test('an automation runs unless conditions, consent or an opt-out prevent it', () => {
   for (const matched of everything) {
     const { source, automation, consent, conditions_met, recipient } = matched
     const marketing = automation.category === 'marketing'
@@ -67,7 +67,7 @@ test('nothing runs against conditions, consent or an opt-out, and what is not ag
   }
 })
 
-test('what is decided by something else does not change the reason', () => {
+test('the reason depends only on the first failed check', () => {
   for (const matched of everything) {
     const { reason } = scheduleOf(matched, 0)
     if (!matched.conditions_met) assert.equal(reason, 'condition_not_met')

@@ -36,7 +36,7 @@ const told = async ({ pool }: PlatformWorld) =>
 
 const customer = { ...tenant, source_id: 'src_1', customer_keys: ['id 17'] }
 
-test('an event cancels what waits for the same customer of its source and of the automations that it cancels', async (t) => {
+test('an event cancels waiting runs of the same customer and source, of the automations that it cancels', async (t) => {
   const world = await startPlatform(t)
   await insertRuns(world.pool, [
     waiting(world, 1),
@@ -63,7 +63,7 @@ test('an event cancels what waits for the same customer of its source and of the
   ])
 })
 
-test('of events that are reported together each cancels only what came of those before it', async (t) => {
+test('an event of a batch cancels only runs of earlier events', async (t) => {
   const world = await startPlatform(t)
   await insertRuns(world.pool, [waiting(world, 9), waiting(world, 1), waiting(world, 3)])
 
@@ -75,7 +75,7 @@ test('of events that are reported together each cancels only what came of those 
   assert.deepEqual(await told(world), ['run_1 cancelled cancel_on', 'run_3 scheduled', 'run_9 cancelled cancel_on'])
 })
 
-test('a new event of a cart leaves the run of its own alone waiting, and those of other automations', async (t) => {
+test('a new cart event cancels the earlier run of its automation and leaves those of other automations', async (t) => {
   const world = await startPlatform(t)
   await insertRuns(world.pool, [
     waiting(world, 1),
@@ -99,7 +99,7 @@ test('a new event of a cart leaves the run of its own alone waiting, and those o
   ])
 })
 
-test('what waits of an automation is cancelled with it', async (t) => {
+test('waiting runs are cancelled with their automation', async (t) => {
   const world = await startPlatform(t)
   await insertRuns(world.pool, [
     waiting(world, 1),

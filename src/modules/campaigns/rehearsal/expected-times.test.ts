@@ -7,14 +7,14 @@ const pace: Pace = { from: at('10T08:00'), per_second: 1, window: { start: '09:0
 const shown = ({ starts_at, ends_at }: ExpectedTimes) =>
   [starts_at, ends_at].map((time) => (time === null ? null : new Date(time).toISOString().slice(8, 19)))
 
-test('without a window the first message goes at once and the others follow at the rate', async () => {
+test('without a window the first message is sent at once and the others follow at the rate', async () => {
   const sent = await expectedTimes({ ...pace, window: null, per_second: 20 }, [{ timezone: '', count: 101 }], null)
 
   assert.deepEqual([sent.starts_at! - pace.from, sent.ends_at! - pace.from], [0, 5000])
   assert.deepEqual(await expectedTimes(pace, [], null), { starts_at: null, ends_at: null })
 })
 
-test('what a window does not let through goes when it opens next', async () => {
+test('messages outside the window are sent when it opens next', async () => {
   // sixty a day: at second 0 to 59
   assert.deepEqual(shown(await expectedTimes(pace, [{ timezone: '', count: 60 }], null)), [
     '10T09:00:00',
@@ -30,7 +30,7 @@ test('what a window does not let through goes when it opens next', async () => {
   )
 })
 
-test('in their own time zones recipients get it when their windows open, the first of those whose is open first', async () => {
+test('recipients in their own time zones are sent to when their windows open, in audience order', async () => {
   const zones = [
     { timezone: '', count: 2 },
     { timezone: 'Europe/Vienna', count: 2 },
@@ -52,7 +52,7 @@ test('in their own time zones recipients get it when their windows open, the fir
   ])
 })
 
-test('an hour that daylight saving leaves out moves the start, and an end in years is none', async () => {
+test('an hour that daylight saving skips moves the start; an end years ahead is null', async () => {
   const night: Pace = {
     ...pace,
     from: at('28T20:00'),

@@ -21,7 +21,7 @@ function sentAt(per_second: number, waits: readonly number[]): number[] {
   return sent
 }
 
-test('at ticks that come up to 0.4 seconds apart the rate is kept within 5 %, and a message, over any ten seconds', () => {
+test('with polls up to 0.4 seconds apart the rate is exact to 5 % and one message over any ten seconds', () => {
   fc.assert(
     fc.property(
       rate,
@@ -41,7 +41,7 @@ test('at ticks that come up to 0.4 seconds apart the rate is kept within 5 %, an
   )
 })
 
-test('after a long stop no more than a moment of it is made up for, whatever comes', () => {
+test('after a long pause at most a moment is caught up', () => {
   fc.assert(
     fc.property(rate, fc.array(fc.integer({ min: 1, max: 100_000 }), { maxLength: 100 }), (per_second, waits) => {
       const sent = sentAt(per_second, waits)
@@ -54,7 +54,7 @@ test('after a long stop no more than a moment of it is made up for, whatever com
   )
 })
 
-test('where its share has grown the next message waits no longer than a message takes by then', () => {
+test('after its share has grown, the next message waits no longer than one message takes at the new rate', () => {
   const pacer = new Pacer(start)
   pacer.sent(1, 0.05)
 
@@ -62,7 +62,7 @@ test('where its share has grown the next message waits no longer than a message 
   assert.equal(pacer.due(start + 600, 2), 1)
 })
 
-test('shares use the whole rate, none is more than asked for, and who gets less than it asks for has no less than another', () => {
+test('shares are max-min fair: they use the whole rate, and none exceeds its demand', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 1000 }),
@@ -88,7 +88,7 @@ test('shares use the whole rate, none is more than asked for, and who gets less 
   )
 })
 
-test('who was set aside is tried again more and more rarely, up to once a minute, until it is decided', () => {
+test('a deferred recipient is retried with growing delays, up to a minute, until it is decided', () => {
   const deferred = new DeferredRecipients()
   let now = start
   const waits: number[] = []

@@ -29,7 +29,7 @@ async function campaignWithRecipients(
     from generate_series(1, 20) n`
 }
 
-test('what campaigns ask for at one moment is one statement, and each gets its own next recipients in their order', async (t) => {
+test('concurrent loads of several campaigns share a statement, and each gets its own recipients in order', async (t) => {
   const world = await startPlatform(t)
   await campaignWithRecipients(world, 'cmp_a')
   await campaignWithRecipients(world, 'cmp_b', 'acc_other', 'ct_here')
@@ -62,7 +62,7 @@ test('what campaigns ask for at one moment is one statement, and each gets its o
   assert.deepEqual([statements, owners.toSorted()], [1, [account_id, 'acc_other']])
 })
 
-test('what fails for one campaign fails for no other', async (t) => {
+test('a failed load of one campaign does not affect others', async (t) => {
   const world = await startPlatform(t)
   await campaignWithRecipients(world, 'cmp_a')
   await campaignWithRecipients(world, 'cmp_b')

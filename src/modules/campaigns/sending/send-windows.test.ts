@@ -66,7 +66,7 @@ function agrees(found: SendWindow, zone: string, now: number, minutes: number): 
   }
 }
 
-test('around every change of a clock in a year, in every time zone, a window is open while the wall clock shows a time of it', () => {
+test('a window follows the wall clock around every clock change of a year, in every time zone', () => {
   assert.ok(changes.length > 150, 'clocks are set in many zones')
   fc.assert(
     fc.property(
@@ -79,7 +79,7 @@ test('around every change of a clock in a year, in every time zone, a window is 
   )
 })
 
-test('at any other time too', () => {
+test('a window follows the wall clock at any other time', () => {
   const moments = fc.integer({ min: at('2026-01-01T00:00Z') / minuteMs, max: at('2027-01-01T00:00Z') / minuteMs })
   fc.assert(
     fc.property(fc.constantFrom(...zones), window, moments, (zone, found, minute) =>
@@ -89,7 +89,7 @@ test('at any other time too', () => {
   )
 })
 
-test('a window that begins within an hour of a change of the clock is told as the slow reference tells it', () => {
+test('a window that begins within an hour of a clock change agrees with the slow reference', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...changes),
@@ -105,7 +105,7 @@ test('a window that begins within an hour of a change of the clock is told as th
   )
 })
 
-test('the start belongs to the window, the end does not', () => {
+test('the start of a window is inclusive, the end exclusive', () => {
   const day = { start: '09:00', end: '17:00' }
 
   assert.equal(opens(day, 'Europe/Berlin', '2026-07-01T06:59:59.999Z'), '2026-07-01T07:00:00.000Z')
@@ -114,7 +114,7 @@ test('the start belongs to the window, the end does not', () => {
   assert.equal(opens(day, 'Europe/Berlin', '2026-07-01T15:00:00Z'), '2026-07-02T07:00:00.000Z')
 })
 
-test('an end before the start lies on the next day; an equal one means the whole day', () => {
+test('an end before the start is on the next day; an equal one means all day', () => {
   const night = { start: '20:00', end: '06:00' }
 
   assert.equal(opens(night, 'UTC', '2026-07-01T05:59:00Z'), '2026-07-01T05:59:00.000Z')
@@ -123,7 +123,7 @@ test('an end before the start lies on the next day; an equal one means the whole
   assert.equal(opens({ start: '00:00', end: '00:00' }, 'UTC', '2026-07-01T03:00:00Z'), '2026-07-01T03:00:00.000Z')
 })
 
-test('a start that daylight saving leaves out is the first instant after the gap', () => {
+test('a start that daylight saving skips is the first instant after the gap', () => {
   const early = { start: '02:30', end: '05:00' }
 
   assert.equal(opens(early, 'Europe/Berlin', '2026-03-29T00:00:00Z'), '2026-03-29T01:00:00.000Z')
@@ -134,21 +134,21 @@ test('a start that daylight saving leaves out is the first instant after the gap
   )
 })
 
-test('a start that occurs twice opens the window the first time, and what the clock repeats before it is outside', () => {
+test('a start that occurs twice opens the window the first time; the repeated hour before it is outside', () => {
   const early = { start: '02:30', end: '05:00' }
 
   assert.equal(opens(early, 'Europe/Berlin', '2026-10-25T00:00:00Z'), '2026-10-25T00:30:00.000Z')
   assert.equal(opens(early, 'Europe/Berlin', '2026-10-25T01:00:00Z'), '2026-10-25T01:30:00.000Z')
 })
 
-test('a zone that leaves out a whole day has its window on the next', () => {
+test('a time zone that skips a whole day has its window on the next day', () => {
   assert.equal(
     opens({ start: '09:00', end: '10:00' }, 'Pacific/Apia', '2011-12-30T08:00:00Z'),
     '2011-12-30T19:00:00.000Z',
   )
 })
 
-test('a state is remembered until it changes, and an unknown time zone counts as the one beside it', () => {
+test('a window state is cached until it changes; an unknown time zone falls back to the default', () => {
   const table = new WindowTable()
   const day = { start: '09:00', end: '17:00' }
   const opening = at('2026-07-01T07:00:00Z')

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { passTime, sessionsWorld } from '../../../../test/support/sessions-world.ts'
 import { until } from '../../../../test/support/waiting.ts'
 
-test('a session whose credentials are refused disconnects its channel at once, and is tried again later and later', async (t) => {
+test('a session with refused credentials disconnects its channel at once and is retried with backoff', async (t) => {
   const world = await sessionsWorld(t)
   const a = world.start('a')
   await a.beat()
@@ -23,7 +23,7 @@ test('a session whose credentials are refused disconnects its channel at once, a
   assert.deepEqual(world.statuses, ['ch_1 disconnected', 'ch_1 connected'])
 })
 
-test('a provider out of reach disconnects the channel after half a minute without a success, not before', async (t) => {
+test('an unreachable provider disconnects the channel after half a minute', async (t) => {
   const world = await sessionsWorld(t)
   const a = world.start('a')
   await a.beat()
@@ -39,7 +39,7 @@ test('a provider out of reach disconnects the channel after half a minute withou
   assert.deepEqual(world.statuses, ['ch_1 disconnected'])
 })
 
-test('a link that ends for a moment is opened again without a word', async (t) => {
+test('a session that ends briefly is reopened without an event', async (t) => {
   const world = await sessionsWorld(t)
   const a = world.start('a')
   await a.beat()
@@ -51,7 +51,7 @@ test('a link that ends for a moment is opened again without a word', async (t) =
   assert.deepEqual([world.openSessions().length, world.statuses], [1, []])
 })
 
-test('a channel that was told to be connected again is tried at once', async (t) => {
+test('a reconnect request retries the session at once', async (t) => {
   const world = await sessionsWorld(t)
   const a = world.start('a')
   await a.beat()
@@ -68,7 +68,7 @@ test('a channel that was told to be connected again is tried at once', async (t)
   assert.equal(world.attempts.length, attempts + 1)
 })
 
-test('a channel that is changed gets a session anew, one that is disabled none', async (t) => {
+test('a changed channel gets a new session, a disabled one none', async (t) => {
   const world = await sessionsWorld(t)
   const a = world.start('a')
   await a.beat()
@@ -90,7 +90,7 @@ test('a channel that is changed gets a session anew, one that is disabled none',
   assert.equal(world.openSessions().length, 0)
 })
 
-test('what a session tells is kept with its channel', async (t) => {
+test('items received on a session are stored with its channel', async (t) => {
   const world = await sessionsWorld(t)
   const a = world.start('a')
   await a.beat()

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { passTime, sessionsWorld, type Opened } from '../../../../test/support/sessions-world.ts'
 import { isSessionOpen } from './repository.ts'
 
-test('of two processes one holds the session of a channel, and uses it alone', async (t) => {
+test('one of two processes has the session of a channel and uses it alone', async (t) => {
   const world = await sessionsWorld(t)
   const [a, b] = [world.start('a'), world.start('b')]
   await Promise.all([a.beat(), b.beat()])
@@ -16,7 +16,7 @@ test('of two processes one holds the session of a channel, and uses it alone', a
   assert.deepEqual([a.find('ch_1'), b.find('ch_1')].filter((found) => found !== undefined).length, 1)
 })
 
-test('a channel whose credentials cannot be opened is left out, and the sessions of the others are opened', async (t) => {
+test('a channel whose credentials cannot be decrypted is skipped, and other sessions are opened', async (t) => {
   const world = await sessionsWorld(t, 3)
   const one = world.start('a')
   await world.pool`update channels set credentials = 'lost' where id = 'ch_1'`
@@ -64,7 +64,7 @@ test('a process that stops closes its sessions, and another one opens them at on
   )
 })
 
-test('the session of a process that hangs goes to another, and the one that hung has given it up before', async (t) => {
+test('a hanging process closes its session before another one opens it', async (t) => {
   const world = await sessionsWorld(t)
   const [a, b] = [world.start('a'), world.start('b')]
   await Promise.all([a.beat(), b.beat()])
@@ -83,7 +83,7 @@ test('the session of a process that hangs goes to another, and the one that hung
   assert.equal(a.find('ch_1'), undefined)
 })
 
-test('a session that does not close in order is closed before the lease on it ends, and nothing is sent meanwhile', async (t) => {
+test('a session that does not close in time is aborted before its lease ends, and nothing is sent meanwhile', async (t) => {
   const world = await sessionsWorld(t)
   const [a, b] = [world.start('a'), world.start('b')]
   await Promise.all([a.beat(), b.beat()])
@@ -114,7 +114,7 @@ test('a session that does not close in order is closed before the lease on it en
   )
 })
 
-test('a session is used and kept no longer for a clock that was set back', async (t) => {
+test('a clock set back does not extend a lease', async (t) => {
   const world = await sessionsWorld(t)
   const a = world.start('a')
   await a.beat()
@@ -136,7 +136,7 @@ test('a session is used and kept no longer for a clock that was set back', async
   ])
 })
 
-test('a process that stops when it could not renew for a while closes its sessions before the leases end', async (t) => {
+test('a stopping process that could not renew its leases closes its sessions before they end', async (t) => {
   const world = await sessionsWorld(t)
   const a = world.start('a')
   await a.beat()
@@ -152,7 +152,7 @@ test('a process that stops when it could not renew for a while closes its sessio
   assert.equal(world.opened[0]!.closed_ms, leased_ms + 9000)
 })
 
-test('a process that takes a session again, which it had lost, tells it as open once it is', async (t) => {
+test('a process that acquires a lost session again reports it as open once it is', async (t) => {
   const world = await sessionsWorld(t)
   const a = world.start('a')
   const isOpen = async () => await isSessionOpen(world.pool, 'ch_1', world.clock.iso())
@@ -171,7 +171,7 @@ test('a process that takes a session again, which it had lost, tells it as open 
   assert.deepEqual(shown, [true, false, true])
 })
 
-test('a process whose heartbeat is late keeps the sessions whose leases it renews', async (t) => {
+test('a process with a late heartbeat keeps the sessions whose leases it renews', async (t) => {
   const world = await sessionsWorld(t)
   const [a, b] = [world.start('a'), world.start('b')]
   await Promise.all([a.beat(), b.beat()])
@@ -185,7 +185,7 @@ test('a process whose heartbeat is late keeps the sessions whose leases it renew
   )
 })
 
-test('a clock that jumps, back or ahead, costs a process no session', async (t) => {
+test('a clock that jumps back or ahead ends no session', async (t) => {
   const world = await sessionsWorld(t)
   const a = world.start('a')
   await a.beat()
@@ -203,7 +203,7 @@ test('a clock that jumps, back or ahead, costs a process no session', async (t) 
   assert.deepEqual([held, world.opened.length, world.openSessions().length], [[true, true], 1, 1])
 })
 
-test('a process that finds its lease with another closes the session', async (t) => {
+test('a process whose lease was acquired by another closes the session', async (t) => {
   const world = await sessionsWorld(t)
   const a = world.start('a')
   await a.beat()

@@ -17,7 +17,7 @@ const button = (sub_type: unknown, index: unknown, ...parameters: unknown[]): Wr
 const fits = (parts: Parts, written: readonly WrittenComponent[], parameter_format = 'POSITIONAL') =>
   misfitOf({ parameter_format, components: parts }, written) === null
 
-test('blanks with names are filled by name, and numbered ones in their order', () => {
+test('named blanks are filled by name, numbered ones in order', () => {
   const named: Parts = [
     { type: 'HEADER', format: 'TEXT', text: 'For {{shop}}' },
     { type: 'BODY', text: 'Hi {{first_name}}, {{order}}, {{first_name}}' },
@@ -41,7 +41,7 @@ test('blanks with names are filled by name, and numbered ones in their order', (
   assert.ok(!fits(numbered, [bodyOf(text(), by('order'))]))
 })
 
-test('a header that shows a file or a place is given one', () => {
+test('a header with a file or a location needs one', () => {
   for (const type of ['image', 'video', 'document']) {
     const parts: Parts = [{ type: 'HEADER', format: type.toUpperCase() }, body]
     const given = [{ link: 'https://example.com/{{code}}' }, { id: '1' }].map((file) => ({ type, [type]: file }))
@@ -65,7 +65,7 @@ test('a header that shows a file or a place is given one', () => {
     assert.ok(!fits(place, one), JSON.stringify(one))
 })
 
-test('a header of words takes as many parameters as it has blanks, and what has none takes none', () => {
+test('a text header takes as many parameters as it has blanks', () => {
   const withBlank: Parts = [{ type: 'HEADER', format: 'TEXT', text: 'For {{1}}' }, body]
   const without: Parts = [{ type: 'HEADER', format: 'TEXT', text: 'News' }, body]
 
@@ -85,7 +85,7 @@ test('a header of words takes as many parameters as it has blanks, and what has 
     )
 })
 
-test('a button whose address has a blank is given its end, at its own place', () => {
+test('a button whose URL has a blank needs its parameter, at its own index', () => {
   const parts: Parts = [
     body,
     {
@@ -111,7 +111,7 @@ test('a button whose address has a blank is given its end, at its own place', ()
     assert.ok(!fits(parts, wrong), JSON.stringify(wrong))
 })
 
-test('a button that copies a code is given the code', () => {
+test('a copy-code button needs the code', () => {
   const parts: Parts = [
     body,
     {
@@ -134,7 +134,7 @@ test('a button that copies a code is given the code', () => {
     assert.ok(!fits(parts, wrong), JSON.stringify(wrong))
 })
 
-test('what our copy cannot tell passes', () => {
+test('a template that the copy cannot judge passes', () => {
   const much = [header(text()), bodyOf(text()), button('url', 7, text())]
   const unknown: Parts[] = [
     [],

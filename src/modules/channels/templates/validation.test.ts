@@ -42,12 +42,12 @@ test('the blanks of a body are counted once each, by number or by name', () => {
   assert.equal(paramOf([row({ components: [{ type: 'BODY', text: 'Hi' }] })], written(0, { components: null })), null)
 })
 
-test('what our copy cannot tell for certain is not refused', () => {
+test('a message that the copy cannot certainly judge is not refused', () => {
   for (const components of [[], [{ type: 'BODY' }], [{ type: 'CAROUSEL', cards: [] }]])
     assert.equal(paramOf([row({ components })], written(7)), null)
 })
 
-test('of two of one name and language the approved one is meant', () => {
+test('of two templates with one name and language the approved one counts', () => {
   const rows = [row({ status: 'REJECTED', category: 'UTILITY' }), row()]
 
   assert.equal(paramOf(rows, written(2)), null)

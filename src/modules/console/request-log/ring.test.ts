@@ -20,7 +20,7 @@ const logged = async ({ pool }: World) => [
   >`select id, method, path, operation, status, code, key_id from request_log order by id`),
 ]
 
-test('refusals and changes are logged with what they were answered, reads and accepted sends are not', async (t) => {
+test('refused requests and changes are logged with their status, reads and accepted sends are not', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const api = world.api(account)
@@ -68,7 +68,7 @@ test('refusals and changes are logged with what they were answered, reads and ac
   )
 })
 
-test('what came without a valid key belongs to nobody and is not logged', async (t) => {
+test('requests without a valid key are not logged', async (t) => {
   const world = await startWorld(t)
   await world.api('svc_test_nobody').get('/v1/messages')
   await world.api().get('/v1/messages')
@@ -76,7 +76,7 @@ test('what came without a valid key belongs to nobody and is not logged', async 
   assert.deepEqual(await logged(world), [])
 })
 
-test('a process that ends writes what it has noted, and what is seven days old is forgotten', async (t) => {
+test('a stopping process writes its buffer, and rows older than seven days are deleted', async (t) => {
   const world = await startWorld(t)
   const api = world.api(await world.account())
   await api.post('/v1/contact_lists', { name: 'Customers' })
@@ -88,7 +88,7 @@ test('a process that ends writes what it has noted, and what is seven days old i
   assert.equal((await logged(world)).length, 0)
 })
 
-test('a process that ends while it writes what it has noted writes each row once, and ends', async (t) => {
+test('a process that stops during a write writes each row once', async (t) => {
   const { platform, pool } = await startPlatform(t)
   const ring = requestRing(platform)
   for (let n = 0; n < 1_500; n++) note(ring, n)
@@ -122,7 +122,7 @@ function note(ring: RequestRing, n: number): void {
 
 const unlogged = async ({ metrics }: World['platform']) => (await metrics.requests_unlogged.get()).values[0]!.value
 
-test('a process holds ten thousand; what comes beyond is counted, and neither kept nor waited for', async (t) => {
+test('a process buffers ten thousand requests; further ones are counted and dropped', async (t) => {
   const { platform, pool } = await startPlatform(t)
   const ring = requestRing(platform)
   for (let n = 0; n < 10_003; n++) note(ring, n)
@@ -137,7 +137,7 @@ test('a process holds ten thousand; what comes beyond is counted, and neither ke
   assert.deepEqual([ring.worker.rest_ms, ring.worker.idle_ms], [1000, 0])
 })
 
-test('rows that the database does not take are written when it does, once', async (t) => {
+test('rows that could not be written are written once when the database is back', async (t) => {
   const world = await startWorld(t)
   const api = world.api(await world.account())
   await world.pool`alter table request_log add constraint refused check (false) not valid`
@@ -149,7 +149,7 @@ test('rows that the database does not take are written when it does, once', asyn
   assert.equal((await logged(world)).length, 1)
 })
 
-test('people find what they and the keys of the account were refused and have changed, by mode, method, code and id, without anything secret', async (t) => {
+test('the request log is searched by mode, method, code and ID, and shows no secrets', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const client = await signedInOwner(world)
