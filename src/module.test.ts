@@ -1,4 +1,4 @@
-/** Modules: built alone, and with handlers in the order of locks. */
+/** Modules: built alone, and with handlers in lock order. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { buildModule, startPlatform } from '../test/support/world.ts'
@@ -14,7 +14,7 @@ test('a module is built alone with one call', async (t) => {
   await services.webhooks.close()
 })
 
-test('handlers of an event run in the order of locks, whatever the order of modules', async (t) => {
+test('handlers of an event run in lock order, regardless of the order of modules', async (t) => {
   const { platform, pool } = await startPlatform(t)
   const calls: string[] = []
   const locking = (name: string, locks: LockRank): Module => ({

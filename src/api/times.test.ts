@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { isDay, parseDateTime, parseStrictDateTime } from './times.ts'
 
-test('a query may write a time in every way of RFC 3339, as a date, or without zone', () => {
+test('a time in a query may be in any RFC 3339 form, a date, or without zone', () => {
   const cases: [string, string][] = [
     ['2026-01-31', '2026-01-31T00:00:00.000Z'],
     ['2026-01-31T09:30', '2026-01-31T09:30:00.000Z'],
@@ -21,7 +21,7 @@ test('a query may write a time in every way of RFC 3339, as a date, or without z
   for (const [text, iso] of cases) assert.equal(parseDateTime(text), iso, text)
 })
 
-test('what is no moment is null', () => {
+test('invalid times are null', () => {
   for (const text of [
     '',
     'yesterday',
@@ -50,7 +50,7 @@ test('fractions below a millisecond are cut off, or rounded up for an upper boun
   assert.equal(parseDateTime('2026-01-31T09:30:00.123000Z', 'up'), '2026-01-31T09:30:00.123Z')
 })
 
-test('a body must say the zone', () => {
+test('a time in a body needs a zone', () => {
   assert.equal(parseStrictDateTime('2026-01-31T09:30:00Z'), '2026-01-31T09:30:00.000Z')
   for (const text of ['2026-01-31', '2026-01-31T09:30:00', '2026-01-31T09:30Z'])
     assert.equal(parseStrictDateTime(text), null, text)

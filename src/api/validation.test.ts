@@ -21,7 +21,7 @@ const check = validator(
 )
 const codes = (value: unknown, base?: string) => check(value, base).map(({ param, code }) => [param, code])
 
-test('every failure of a round is told, with a JavaScript path and a code', () => {
+test('every failure is reported with a JavaScript path and a code', () => {
   assert.deepEqual(codes({ name: 'ok', note: null }), [])
   assert.deepEqual(codes({}), [['name', 'missing_field']])
   assert.deepEqual(
@@ -87,7 +87,7 @@ test('a value full of failures is looked through for a thousand of them, however
   assert.ok(looks < 20_000, `${looks} of 500,000 were looked at`)
 })
 
-test('a value whose only failure stands behind thousands that fit is refused for it', () => {
+test('a failure after thousands of valid items is found', () => {
   const found = validator(Type.Array(Type.String()))([...Array.from({ length: 20_000 }, () => 'a'), 7], 'tags')
 
   assert.deepEqual(
@@ -96,7 +96,7 @@ test('a value whose only failure stands behind thousands that fit is refused for
   )
 })
 
-test('paths quote what is no name', () => {
+test('paths quote keys that are not identifiers', () => {
   assert.equal(join('a', 'k'.repeat(900_000)), `a["${'k'.repeat(79)}…"]`)
   assert.equal(join('a'.repeat(199), 'b'.repeat(70)).length, 200)
   assert.deepEqual(
@@ -115,7 +115,7 @@ test('time zones are names, not offsets', () => {
   ])
 })
 
-test('an unknown field is named with the one that was probably meant, which is not there yet', () => {
+test('an unknown field gets a suggestion that is not present yet', () => {
   const check = validator(
     Type.Object(
       { link: Type.Optional(Type.String()), caption: Type.Optional(Type.String()) },

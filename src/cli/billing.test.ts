@@ -85,7 +85,7 @@ test('the operator puts money in, grants packages and sets prices, and doctor fi
   assert.equal((await posthorn('doctor')).code, 0)
 })
 
-test('a command that cannot be done ends with 1, a misspelt one with 2, and both say why on standard error', async (t) => {
+test('a failed command exits with 1, a misspelt one with 2, and both explain why on standard error', async (t) => {
   const { posthorn } = await openTerminal(t)
 
   const refused = await posthorn('wallet', 'credit', '--account', 'acc_nobody', '--amount-micros', '1', '--json')
@@ -106,7 +106,6 @@ test('a command that cannot be done ends with 1, a misspelt one with 2, and both
   )
 })
 
-/** A terminal over a database of its own. */
 async function openTerminal(t: TestContext) {
   const database = await testDatabase()
   t.after(() => database.drop())

@@ -1,4 +1,4 @@
-/** How a campaign's way is told: the bar, the rate, the time left. */
+/** Progress lines of campaigns: bar, rate and time left. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Campaign } from '../api/resources/campaign.ts'
@@ -31,19 +31,19 @@ const look = (
   } as Campaign,
 })
 
-test('a campaign that is sending shows how much is done, how fast it goes and how long it takes', () => {
+test('a sending campaign shows progress, rate and time left', () => {
   assert.equal(
     progressLine([look(0, 300), look(10_000, 500)]),
     '[############............]  50 %  500/1000  sending  20.0/s  25 s left',
   )
 })
 
-test('a rate is that of the last ten seconds, and is not told at the first look', () => {
+test('the rate covers the last ten seconds, and is unknown at first', () => {
   assert.equal(progressLine([look(0, 500)]), '[############............]  50 %  500/1000  sending')
   assert.match(progressLine([look(0, 0), look(20_000, 500), look(30_000, 500)]), /sending {2}0\.0\/s$/)
 })
 
-test('nothing is said of a rate while it is paused, but why it is', () => {
+test('a paused campaign shows the reason and no rate', () => {
   const paused = look(10_000, 500, 'paused', { pause_reason: 'insufficient_balance' })
 
   assert.equal(
@@ -52,7 +52,7 @@ test('nothing is said of a rate while it is paused, but why it is', () => {
   )
 })
 
-test('who failed, was skipped or cancelled is told apart, and 100 % is told at the end alone', () => {
+test('failed, skipped and cancelled recipients are counted separately, and 100 % is shown only at the end', () => {
   const ended = { ...counters, sent: 900, failed: 40, skipped: 50, cancelled: 9, queued: 1 }
 
   assert.equal(
@@ -68,6 +68,6 @@ test('before the snapshot nothing is done yet', () => {
   )
 })
 
-test('a duration is told as coarsely as people want it', () => {
+test('durations are rounded', () => {
   assert.deepEqual([0.2, 90, 91, 3600, 12_000].map(durationText), ['1 s', '90 s', '2 min', '1 h 0 min', '3 h 20 min'])
 })

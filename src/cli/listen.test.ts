@@ -1,4 +1,4 @@
-/** `posthorn listen` against a real service and a real receiver, with restarts of either side. */
+/** `posthorn listen` with a real service and receiver, and restarts of both. */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ import { nameResolver } from '../lib/sockets.ts'
 import { recordEvents } from '../platform/events/outbox.ts'
 import { makeListener } from './listen.ts'
 
-/** Waits end in the next turn, so that a listener asks again at once. */
+/** Waits end at the next turn. */
 const hasty: SteadyClock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
@@ -33,7 +33,7 @@ async function start(t: TestContext, answer: Answer) {
   const account = await world.account()
   const poster = httpPoster({ clock: hasty, resolve: nameResolver(), allowed_hosts: [receiver.host] })
   closing(t, () => poster.close())
-  /** A run of the command: `end` is its Ctrl-C. */
+  /** `end` is Ctrl-C. */
   const run = async (more: { key?: string; events?: string[]; signal?: AbortSignal } = {}) => {
     const end = new AbortController()
     const lines: string[] = []
@@ -104,7 +104,7 @@ test('events that happen from now on are posted in order, signed with the secret
   assert.equal((new Webhook(running.secret).verify(body!, standard) as { id: string }).id, ids[0])
 })
 
-test('a restart loses nothing that happened meanwhile, repeats nothing acknowledged, and keeps its secret', async (t) => {
+test('after a restart no event is lost, no acknowledged one is repeated, and the secret is the same', async (t) => {
   const { world, account, receiver, run } = await start(t, respond(200))
   const first = await run()
   const ids = [await happen(world, account)]
@@ -120,7 +120,7 @@ test('a restart loses nothing that happened meanwhile, repeats nothing acknowled
   assert.equal(second.secret, first.secret)
 })
 
-test('what the receiver does not acknowledge is posted again until it does, and nothing overtakes it', async (t) => {
+test('an event is retried until it is acknowledged, and no other event overtakes it', async (t) => {
   const { world, account, receiver, run } = await start(t, (socket, request, index) =>
     index < 2
       ? respond(500)(socket, request, index)
@@ -155,7 +155,7 @@ test('events of other types are passed over, and a refused key ends the command'
   )
 })
 
-test('a listener that is ended before the service answers leaves its secret, and the next one begins with what happens from then on', async (t) => {
+test('a listener that is stopped before the service answers stores its secret, and the next one begins with new events', async (t) => {
   const { world, account, receiver, run } = await start(t, respond(200))
   await happen(world, account)
   assert.equal((await account.api.get('/v1/events')).body.data.length, 1)

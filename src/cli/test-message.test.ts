@@ -1,4 +1,4 @@
-/** What the test message of a channel with a session tells while it waits, and what is to be done then. */
+/** The test message of a channel with a session: its progress and the next step. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startProcess } from '../../test/support/process.ts'
@@ -7,7 +7,7 @@ import { until } from '../../test/support/waiting.ts'
 import { startWorld } from '../../test/support/world.ts'
 import { sendTestMessage } from './test-message.ts'
 
-/** A channel over SMPP, and a test message on it while these workers of the service run, and time passes. */
+/** A channel over SMPP, and a test message on it while these workers run. */
 async function testing(t: TestContext) {
   const sim = await smsc(t)
   const world = await startWorld(t, { settings: { webhook_allowed_hosts: [sim.host] } })
@@ -48,7 +48,7 @@ async function testing(t: TestContext) {
   return { sim, follow }
 }
 
-test('where nothing runs it is told at once', async (t) => {
+test('without a worker process the result is immediate', async (t) => {
   const { follow } = await testing(t)
 
   const { seen, status, next } = await follow()
@@ -57,7 +57,7 @@ test('where nothing runs it is told at once', async (t) => {
   assert.match(next, /as soon as `posthorn serve` runs/)
 })
 
-test('while no process has bound the channel it says so', async (t) => {
+test('the result says that no process has bound the channel', async (t) => {
   const { follow } = await testing(t)
 
   const { seen, status, next } = await follow('heartbeat')
@@ -66,7 +66,7 @@ test('while no process has bound the channel it says so', async (t) => {
   assert.match(next, /The session with the provider is not established yet/)
 })
 
-test('an SMSC that does not take it for now is told with its words', async (t) => {
+test('a temporary refusal of the SMSC is reported with its message', async (t) => {
   const { sim, follow } = await testing(t)
   sim.answer = 0x08
 
@@ -79,7 +79,7 @@ test('an SMSC that does not take it for now is told with its words', async (t) =
   assert.match(next, /The last send attempt failed \(unavailable, The SMSC had an internal error\.\)/)
 })
 
-test('one that was taken and of which no receipt comes is no matter of webhook_url', async (t) => {
+test('a message without a delivery receipt does not point to webhook_url', async (t) => {
   const { follow } = await testing(t)
 
   const { seen, status, next } = await follow('heartbeat', 'sessions', 'dispatch')

@@ -4,7 +4,7 @@ import { startWorld } from '../../test/support/world.ts'
 import { serviceApi } from './service-api.ts'
 import { triggers } from './trigger.ts'
 
-test('campaign.failed follows also where the service takes five seconds to delete the list', async (t) => {
+test('campaign.failed is triggered even if the service takes five seconds to delete the list', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const api = serviceApi({ base_url: world.base_url, key: account.key })

@@ -81,7 +81,7 @@ test('an invalid port, a login in the base URL, a word in two lists and an undec
   )
 })
 
-test('the OIDC issuer is kept unchanged, and must use https or this machine', () => {
+test('the OIDC issuer is unchanged, and must use https or this machine', () => {
   const client = { POSTHORN_OIDC_CLIENT_ID: 'posthorn', POSTHORN_OIDC_CLIENT_SECRET: 'secret' }
   for (const issuer of ['https://login.example.com/', 'http://127.0.0.1:9000', 'http://localhost:9000'])
     assert.equal(readConfig({ ...client, POSTHORN_OIDC_ISSUER: issuer }).oidc?.issuer, issuer)

@@ -17,7 +17,7 @@ Words of their own.
 ### More of it
 `
 
-test('numbered headings and paragraphs can be linked to, and the sections are told', () => {
+test('numbered headings and paragraphs have anchors, and the sections are returned', () => {
   const { title, sections, html } = renderMarkdown(page, (href) =>
     href.startsWith('feed') ? '/docs/feed#2' : undefined,
   )
@@ -54,13 +54,13 @@ test('HTML and scripts in the text are shown as they are written', () => {
   assert.match(html, /<div class="scroll"><table>/)
 })
 
-test('comments are for those who edit the text', () => {
+test('comments are dropped', () => {
   const { html } = renderMarkdown('# Retries\n\n<!-- not run: an example -->\n```sh\nls\n```\n\nMore.', () => undefined)
 
   assert.equal(html, '<h1>Retries</h1>\n<pre><code class="language-sh">ls\n</code></pre>\n<p>More.</p>\n')
 })
 
-test('cells of a table with three columns or more say what of, for phones; a heading without words is no heading', () => {
+test('cells of tables with three or more columns are labelled for phones; an empty heading is none', () => {
   const { html } = renderMarkdown(
     '| `Code` | | What "it" means |\n|---|---|---|\n| 1 | two | *three* |\n',
     () => undefined,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { once, onceEach } from './concurrency.ts'
 
-test('concurrent calls share one result per name, which is kept', async () => {
+test('concurrent calls share one result per name, which is cached', async () => {
   let made = 0
   const kept = onceEach<number>()
   const make = async () => ++made

@@ -1,4 +1,4 @@
-/** Deadlines expire by elapsed time, whether or not the clock is set meanwhile. */
+/** Deadlines follow elapsed time, even if the clock is set. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { fakeClock } from '../../test/support/clock.ts'

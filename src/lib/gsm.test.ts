@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { gsmBytes, gsmText as textOf, smsEncoding, splitSms, type SmsShape } from './gsm.ts'
 import { effort } from '../../test/support/effort.ts'
 
-/** The 128 places of the basic table as 3GPP TS 23.038 prints it (27 is the escape), and the extension table. */
+/** As in 3GPP TS 23.038; 27 is the escape. */
 const basicTable = [
   ...'@£$¥èéùìòÇ\nØø\rÅå',
   ...'Δ_ΦΓΛΩΠΨΣΘΞ',
@@ -32,7 +32,7 @@ const extensionTable = new Map([
 const basic = basicTable.filter((character) => character !== null)
 const extension = [...extensionTable.values()]
 
-/** Written for being obviously right: the text is cut into indivisible pieces, and these are put into parts one by one. */
+/** Simple but slow: cuts the text into indivisible pieces, and fills parts one by one. */
 function reference(body: string): SmsShape {
   const characters = [...body]
   const gsm = characters.every((character) => basic.includes(character) || extension.includes(character))
@@ -124,7 +124,7 @@ test('a text is split into the announced number of parts, which fit and lose not
         sizes.every((size) => size <= room[parts.length === 1 ? 0 : 1]!),
         sizes.join(', '),
       )
-      // no escaped character and no surrogate pair is torn
+      // no escaped character or surrogate pair is split
       for (const part of parts) if (body.isWellFormed()) assert.ok(part.isWellFormed())
       if (encoding === 'gsm7') for (const part of parts) assert.equal(textOf(gsmBytes(part)), part)
     }),
@@ -138,7 +138,7 @@ test('septets are the positions in the GSM alphabet', () => {
   assert.equal(textOf(Uint8Array.from(bytes)), basic.join(''))
   assert.deepEqual([...gsmBytes(basic.join(''))], bytes)
   for (const [place, character] of extensionTable) assert.deepEqual([...gsmBytes(character)], [27, place])
-  // an escape before what has no extended form, at the end, and bytes of more than seven bits
+  // an escape before a character without an extended form, at the end, and bytes above 7 bits
   assert.deepEqual(
     [textOf(Uint8Array.from([27, 65])), textOf(Uint8Array.from([65, 27])), textOf(Uint8Array.from([0xc1]))],
     ['A', 'A', 'A'],

@@ -1,4 +1,4 @@
-/** Real sockets against providers that answer, break off, hang and lead where they must not. */
+/** HTTP client with real sockets: providers that answer, break off, hang and redirect. */
 import type { Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
@@ -28,7 +28,7 @@ test('a response with any status is returned completely, and connections are reu
   const { receiver, call, url } = await against(t, respond(422, '{"code":7}', 'Content-Type: application/json\r\n'))
 
   const first = await call({ method: 'POST', url, headers: { authorization: 'Bearer x' }, body: '{"ü":1}' })
-  await new Promise(setImmediate) // in which the connection is given back
+  await new Promise(setImmediate) // the connection is returned
   await call({ method: 'GET', url })
 
   assert.equal(first.kind === 'answer' && first.status, 422)
@@ -56,7 +56,7 @@ test('a request that the server read before closing an idle connection is not se
     if (waiting.length === kept) for (const each of waiting) respond(200)(each, request, index)
   })
   await Promise.all(Array.from({ length: kept }, () => call({ method: 'POST', url, body: 'x' })))
-  await new Promise(setImmediate) // in which the connections are given back
+  await new Promise(setImmediate) // the connections are returned
 
   assert.equal((await call({ method: 'POST', url, body: 'y' })).kind, 'unknown')
 
@@ -162,7 +162,7 @@ test('a failed download leaves no timer behind', async (t) => {
   await assert.rejects(download({ method: 'GET', url, answer_bytes_max: 1000 }), /answer was 404/)
 })
 
-test('a download that comes to nothing leaves nothing that waits', async (t) => {
+test('a failed download leaves nothing pending', async (t) => {
   const nameless = client(t, {
     resolve: () => Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' })),
   })

@@ -1,4 +1,4 @@
-/** What a broken exchange is taken for: by whether its request had begun, whatever the error says. */
+/** The outcome of a broken exchange depends on whether its request had begun. */
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Dispatcher } from 'undici'

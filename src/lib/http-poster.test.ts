@@ -1,4 +1,4 @@
-/** Real sockets against receivers that behave, misbehave and lead where they must not. */
+/** HTTP poster with real sockets: receivers that behave and misbehave. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
@@ -9,7 +9,7 @@ import { until } from '../../test/support/waiting.ts'
 import type { SteadyClock } from './clock.ts'
 import { httpPoster, type HttpPosterOptions } from './http-poster.ts'
 
-/** A clock that stands still until `pass`. */
+/** A clock that only `pass` moves. */
 function handClock(): SteadyClock & { pass(): void } {
   const sleepers = new Set<() => void>()
   let now = 0

@@ -1,4 +1,4 @@
-/** The table of hostile addresses: every notation in which a private host can be written. */
+/** Hostile addresses: every notation of a private host. */
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { addressKind, urlRefusal } from './public-address.ts'
@@ -64,7 +64,7 @@ const hostile = [
   'https://240.0.0.1/',
   'https://255.255.255.255/',
   'https://4294967295/',
-  // IPv6 and its disguises
+  // IPv6 and embedded IPv4
   'https://[::]/',
   'https://[::1]/',
   'https://[0:0:0:0:0:0:0:1]/',

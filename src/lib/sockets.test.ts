@@ -1,4 +1,4 @@
-/** Sockets that lead where they may, and none that does not. */
+/** Sockets connect to public addresses only. */
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { fakeClock } from '../../test/support/clock.ts'

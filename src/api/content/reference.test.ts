@@ -16,7 +16,7 @@ test('there is a page for each content type, and an index that links them all', 
   }
 })
 
-test('the request of each page is accepted and its refusal is what the service answers', () => {
+test('the request of each page is accepted, and its error is what the service responds', () => {
   for (const { type, direction, request, refusal } of contentReference()) {
     const content = request.body[type]
     if (direction === 'inbound') {
@@ -42,14 +42,13 @@ test('every field is described, and each path is one that an error can name', ()
   }
 })
 
-/** The paths of all fields in a content object, written as in the table. */
 function pathsOf(value: unknown, path: string): string[] {
   if (Array.isArray(value)) return [path, ...value.flatMap((item) => pathsOf(item, `${path}[]`))]
   if (typeof value !== 'object' || value === null) return [path]
   return [path, ...Object.entries(value).flatMap(([name, inner]) => pathsOf(inner, `${path}.${name}`))]
 }
 
-test('each example is complete: it shows every field but those that stand for others', () => {
+test('each example shows every field, except alternatives to others', () => {
   const insteadOfOthers = /header\.(text|url|filename)$|\.flow_name$|^carousel\.cards\[\]\.action\.buttons/
   for (const { type, fields, request } of contentReference()) {
     const shown = pathsOf(request.body[type], type)
@@ -57,7 +56,7 @@ test('each example is complete: it shows every field but those that stand for ot
   }
 })
 
-test('a channel type with a limit of its own is told apart', () => {
+test('a channel type with its own limit is listed separately', () => {
   const text = contentReference().find((one) => one.type === 'text')!
 
   assert.deepEqual(
@@ -66,7 +65,7 @@ test('a channel type with a limit of its own is told apart', () => {
   )
 })
 
-test('what comes in is told apart where it is not held to the limits of what is sent', () => {
+test('inbound content is listed separately where outbound limits do not apply', () => {
   const wider = contentReference().filter(({ inbound }) => inbound.length > 0)
 
   assert.deepEqual(

@@ -24,7 +24,6 @@ const validate = (type: string, value: unknown) =>
 const textOf = (type: string, path: Path) =>
   path.reduce<string>((text, key) => (typeof key === 'number' ? `${text}[${key}]` : `${text}.${key}`), type)
 
-/** Every place of an example that its schema speaks of. */
 function placesOf(shape: Shape, value: unknown, path: Path = [], required = true): Place[] {
   const here = { path, shape, required }
   if (value === undefined) return []
@@ -44,7 +43,6 @@ function placesOf(shape: Shape, value: unknown, path: Path = [], required = true
   ]
 }
 
-/** A copy of the value with what stands at the path replaced, or taken out when `undefined`. */
 function replaced(value: unknown, path: Path, by: unknown): unknown {
   if (path.length === 0) return by
   const copy = structuredClone(value)
@@ -75,7 +73,7 @@ for (const [type, entry] of entries) {
     }
   })
 
-  test(`${type}: null stands for an absent field where it is optional, and is a wrong type elsewhere`, () => {
+  test(`${type}: null counts as absent for optional fields, and is a wrong type elsewhere`, () => {
     for (const { path, required } of places) {
       const details = validate(type, replaced(entry.example, path, null))
       const param = textOf(type, path)
@@ -91,7 +89,7 @@ for (const [type, entry] of entries) {
     }
   })
 
-  test(`${type}: each limit is kept to the character, item and degree`, () => {
+  test(`${type}: each limit is exact to the character, item and degree`, () => {
     for (const { path, shape } of places) {
       const param = textOf(type, path)
       const at = (value: unknown) => validate(type, replaced(entry.example, path, value))
@@ -120,7 +118,7 @@ for (const [type, entry] of entries) {
   })
 }
 
-/** Every failure can be shown to a person: a path below the type, a known code, a sentence. */
+/** Details have a path below the type, a known code and a sentence. */
 function assertPresentable(type: string, details: readonly Detail[]): void {
   for (const { param, code, message } of details) {
     assert.match(param, new RegExp(`^${type}(\\.[a-z_]+|\\[\\d+\\])*$`))
@@ -153,7 +151,7 @@ test('an example with one place spoilt by any JSON is judged without a throw', (
   )
 })
 
-test('what was judged before leaves no trace', () => {
+test('earlier checks have no effect', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.constantFrom(...capabilities), fc.jsonValue()), { maxLength: 5 }), (junk) => {
       for (const [type, value] of junk) validateContent(type, value, whatsapp)

@@ -49,7 +49,7 @@ test('an absent content object is a missing field at the name of the type', () =
   assert.deepEqual(found(validateInboundContent('button_reply', undefined)), ['button_reply missing_field'])
 })
 
-test('paths start where the content stands', () => {
+test('paths start at the position of the content', () => {
   assert.deepEqual(found(validateContent('text', {}, { channel_type: 'sms', path: 'message.text' })), [
     'message.text.body missing_field',
   ])
@@ -65,7 +65,7 @@ test('lengths count code points, not UTF-16 units', () => {
   assert.deepEqual(validateContent('text', { body: '😀'.repeat(1600) }, { channel_type: 'sms' }), [])
 })
 
-test('an SMS is shorter, whatever came before it', () => {
+test('the SMS limit applies, regardless of earlier checks', () => {
   const long = { body: 'x'.repeat(1601) }
 
   assert.deepEqual(validateContent('text', long, { channel_type: 'sms' }), [
@@ -104,7 +104,7 @@ test('a flood of failures is counted up to a thousand', () => {
   )
 })
 
-test('what comes in may lie at an http address, what goes out may not', () => {
+test('inbound media may have an http address, outbound media may not', () => {
   const picture = [{ type: 'image', url: 'http://localhost:8080/media/1' }]
 
   assert.deepEqual(validateInboundContent('attachments', picture), [])

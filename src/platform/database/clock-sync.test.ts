@@ -1,4 +1,4 @@
-/** Processes follow the database's clock, and while they measure it they keep the time that they have (behaviour: operating 3.4). */
+/** Processes follow the database's clock, and keep their time while they measure it (behaviour: operating 3.4). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { closing } from '../../../test/support/closing.ts'
@@ -16,7 +16,7 @@ test('the known offset stays when the database answers too slowly to measure', a
   const machine = systemClock()
   machine.adjust(-4_000)
   let looks = 0
-  // each answer comes ten seconds after its question
+  // each answer takes ten seconds
   const slow = { ...machine, offset_ms: -4_000, now: () => machine.now() + (looks++ % 2 === 0 ? 0 : 10_000) }
 
   assert.equal(await syncClock(pool, slow), -4_000)
@@ -39,7 +39,7 @@ test('a clock far from database time keeps its offset until a new one is measure
   await pool.end()
   await assert.rejects(syncClock(asking, clock), { code: 'CONNECTION_ENDED' })
 
-  // the machine's time is the database's own here
+  // the database runs on the same machine
   assert.equal(measured, 0)
   assert.deepEqual([offsets, clock.offset_ms], [[-30_000, -30_000, -30_000, 30_000], 30_000])
 })

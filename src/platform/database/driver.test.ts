@@ -1,4 +1,4 @@
-/** What the patches of the driver promise, beyond what `pool.test.ts` holds. Each of these hung, or lost what had been written, without its patch. */
+/** The guarantees of the driver's patches, beyond `pool.test.ts`: without its patch each test hung or lost data. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { getDefaultHighWaterMark } from 'node:stream'
@@ -58,7 +58,7 @@ test('a reservation that waits while a connection dies gets the next one', async
   assert.deepEqual([...(await pool`select 2 as two`)], [{ two: 2 }])
 })
 
-test('a reservation that was refused leaves the connections that come later to others', async (t) => {
+test('a refused reservation leaves later connections to others', async (t) => {
   const { database_url } = await startPlatform(t)
   const gate = await startGate(t, database_url)
   const pool = testPool(gate.url, { max: 1 })
@@ -86,7 +86,7 @@ test('a connection that dies while it opens is opened again, and its statement i
   assert.deepEqual([...(await pool`select 1 as one`)], [{ one: 1 }])
 })
 
-test('a process that stands still while its connection opens does not give it up for that', async (t) => {
+test('a process that stalls while its connection opens does not abandon it', async (t) => {
   const { database_url } = await startPlatform(t)
   const gate = await startGate(t, database_url)
   const pool = openPool(gate.url, { max: 1, connect_timeout_ms: 5_000 })
@@ -97,7 +97,7 @@ test('a process that stands still while its connection opens does not give it up
   assert.deepEqual([...(await pool`select 1 as one`)], [{ one: 1 }])
 })
 
-test('a database that refuses connections is asked again after growing pauses, however many statements want one', async (t) => {
+test('a database that refuses connections is retried with growing delays, regardless of the number of statements', async (t) => {
   const { database_url } = await startPlatform(t)
   const gate = await startGate(t, database_url)
   const { pool, failures } = pausing(t, gate.url, { pause_seconds: 0 })
@@ -119,7 +119,7 @@ test('a database that refuses connections is asked again after growing pauses, h
   )
 })
 
-test('a statement whose connections are closed as they open, again and again, is refused within a bounded time', async (t) => {
+test('a statement whose connections keep closing while they open is refused within a bounded time', async (t) => {
   const { database_url } = await startPlatform(t)
   const gate = await startGate(t, database_url)
   const { pool, failures } = pausing(t, gate.url, { pause_seconds: 0.01, connect_timeout: 1 })
@@ -129,7 +129,7 @@ test('a statement whose connections are closed as they open, again and again, is
     code: /^(?:CONNECTION_CLOSED|CONNECT_TIMEOUT)$/,
   })
   gate.killWhileOpening(0)
-  // a busy machine may take longer than that second to open one
+  // a busy machine may take longer than a second
   const [row] = await until(
     'a connection to be opened',
     () => pool<{ one: number }[]>`select 1 as one`.catch(() => []),
@@ -143,7 +143,7 @@ test('a statement whose connections are closed as they open, again and again, is
   )
 })
 
-/** A pool of one connection that notes after how many failures it pauses. */
+/** A pool of one connection that records after how many failures it pauses. */
 function pausing(
   t: TestContext,
   url: string,
@@ -159,7 +159,7 @@ function pausing(
   return { pool, failures }
 }
 
-/** A way to the database that can be shut for a while. */
+/** A proxy to the database that can be closed. */
 async function startGate(t: TestContext, database_url: string) {
   const target = new URL(database_url)
   const port = Number(target.port)
@@ -192,18 +192,17 @@ async function startGate(t: TestContext, database_url: string) {
   target.port = String((server.address() as AddressInfo).port)
   return {
     url: target.href,
-    /** Resets the next `times` connections. */
     refuse: (times: number) => void (refusing = times),
-    /** Answers the next `times` connections as PostgreSQL does on a full disk. */
+    /** As PostgreSQL does on a full disk. */
     refuseAsFull: (times: number) => void (saying = times),
-    /** Lets this process stand still for so long when somebody connects next. */
+    /** Blocks this process at the next connection. */
     standStill: (ms: number) => void (standing_ms = ms),
-    /** Ends the next `times` connections, as PostgreSQL does, while they ask for the types of arrays. */
+    /** As PostgreSQL does, while connections query array types. */
     killWhileOpening: (times: number) => void (killing = times),
   }
 }
 
-test('a statement behind one that failed after some of its rows has its own rows, from the first on', async (t) => {
+test('a statement after one that failed in the middle of its rows gets its own rows from the first on', async (t) => {
   const { database_url } = await startPlatform(t)
   const sql = testPool(database_url, { max: 1 })
   closing(t, () => sql.end({ timeout: 1 }))
@@ -222,16 +221,16 @@ test('a statement behind one that failed after some of its rows has its own rows
   )
 })
 
-test('a connection goes on after a copy whose end had come before its rows were read', async (t) => {
+test('a connection continues after a copy that ended before its rows were read', async (t) => {
   const { database_url } = await startPlatform(t)
   const sql = testPool(database_url, { max: 1 })
   closing(t, () => sql.end({ timeout: 1 }))
-  // the last of them fills what is held for the reader, which pauses the socket
+  // the last row fills the reader's buffer, which pauses the socket
   const rows = Math.ceil(getDefaultHighWaterMark(false) / 21)
   const reading = await sql
     .unsafe(`copy (select repeat('x', 20) from generate_series(1, ${rows})) to stdout`)
     .readable()
-  // all of it is there before anything is read
+  // wait until everything has arrived
   await until(
     'the copy to be over',
     () => reading.readableLength,
@@ -244,7 +243,7 @@ test('a connection goes on after a copy whose end had come before its rows were 
   assert.deepEqual([bytes, row!.one], [rows * 21, 1])
 })
 
-/** One connection by a line that can be held, on which `silence_ms` of silence can be made to pass. */
+/** One connection through a proxy that can be held, with a clock for the silence. */
 async function silenced(t: TestContext) {
   const { database_url, pool } = await startPlatform(t)
   const url = new URL(database_url)
@@ -258,10 +257,10 @@ async function silenced(t: TestContext) {
   return { pool, sql, line, silence_ms, pidOf, pass: (ms: number) => t.mock.timers.tick(ms) }
 }
 
-test('a connection on which nothing is heard while an answer is awaited is given up as lost, and another one goes on', async (t) => {
+test('a connection that is silent during a statement counts as lost, and another one continues', async (t) => {
   const { pool, sql, line, silence_ms, pidOf, pass } = await silenced(t)
   const first = await pidOf()
-  // it is looked at eight times, and the first look hears of what was answered before
+  // the silence is checked eight times, and the first check sees earlier answers
   const [locked, unlock] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const locking = holdOpen(pool, async (tx) => {
     await tx`select pg_advisory_xact_lock(7)`
@@ -292,7 +291,7 @@ test('a connection on which nothing is heard while an answer is awaited is given
   assert.deepEqual([answered!.pid, connectionLost(lost), second === first], [first, true, false])
 })
 
-test('a connection that nobody waits for, or whose copy is read at leisure, may be silent for as long as it likes', async (t) => {
+test('an idle connection, or one whose copy is read slowly, may be silent without limit', async (t) => {
   const { sql, silence_ms, pidOf, pass } = await silenced(t)
   const first = await pidOf()
   pass(2 * silence_ms)

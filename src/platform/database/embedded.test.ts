@@ -63,7 +63,7 @@ test('after its parent was killed the next start adopts it, and the last process
 
   assert.deepEqual([adopted.pid, adopted.url, command.pid], [pid, url, pid])
   await command.stop()
-  // the server takes a moment to see that the others have gone
+  // the server notices late that the others have gone
   await until(
     'one alone to hold it',
     () => ask(t, url, "select 1 from pg_locks where locktype = 'advisory'"),
@@ -128,11 +128,11 @@ test('an unusable data folder is refused with one line that names the problem', 
   assert.match(await refusal(dataDir), /did not start: .*incompatible/)
 })
 
-test('a server that refuses logins because its disk is full is reported at once, in its own words', async (t) => {
+test('a server that refuses logins because its disk is full is reported immediately with its own message', async (t) => {
   const dataDir = folder(t)
   const database = await startEmbedded({ dataDir, log, throwaway: true })
   closing(t, () => database.stop())
-  // what a command finds as the server of the folder: one that answers as PostgreSQL does then
+  // the server of the folder answers as PostgreSQL does on a full disk
   const [pidFile, full] = [join(dataDir, 'postgres/postmaster.pid'), await fullDatabase(t)]
   const lines = (await readFile(pidFile, 'utf8')).split('\n')
   await writeFile(pidFile, lines.with(3, String(full.port)).join('\n'))
@@ -154,7 +154,7 @@ test('the end of a program is noticed, however busy this process is with files',
   const programs = await findPrograms(dataDir)
 
   const starting = programs.start('postgres', dataDir, () => ['--version'], ['ignore', 'pipe', 'pipe'], false)
-  // from here on every thread that works on files has something else to do for a while
+  // keep every thread of the pool busy
   const busy = Array.from({ length: 16 }, () => promisify(pbkdf2)('', '', 150_000, 64, 'sha512'))
   const child = await starting
   const missed = child.exitCode !== null || child.signalCode !== null
@@ -208,7 +208,7 @@ for (const detour of ['uid', 'namespace', 'copy'] as const satisfies Detour[]) {
       const dataDir = detour === 'uid' ? folder(t) : folder(t, homedir())
       const start = () => startEmbedded({ dataDir, log, throwaway: true, detours: [detour] })
       const first = await start().catch((error: Error) => error)
-      // a container may forbid namespaces, and a checkout in a closed home the first way: the other ways are for that
+      // a container may forbid namespaces, and a checkout in a private home the first way
       if (first instanceof Error && /no way around/.test(first.message) && detour !== 'copy')
         return t.skip('not possible here')
       if (first instanceof Error) throw first

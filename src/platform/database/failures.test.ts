@@ -1,4 +1,4 @@
-/** Which errors are the database's, and which only look like it. */
+/** Database errors, and errors that only look like them. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'

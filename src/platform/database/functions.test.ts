@@ -14,7 +14,7 @@ import type { Pool } from './sql.ts'
 
 const clock = systemClock()
 
-test('a function is applied after the migrations, again when its text has changed, and otherwise left alone', async (t) => {
+test('a function is applied after the migrations, and again only when its text has changed', async (t) => {
   const pool = await emptyDatabase(t)
   const [first, second] = [program('1.0.0', answering('answer', 1)), program('1.0.0', answering('answer', 2))]
 
@@ -33,7 +33,7 @@ test('a function is applied after the migrations, again when its text has change
   )
 })
 
-test('of many processes that start at once one applies a function', async (t) => {
+test('only one of many starting processes applies a function', async (t) => {
   const pool = await emptyDatabase(t)
   await migrate(pool, clock, program('1.0.0', answering('answer', 1)))
 
@@ -48,7 +48,7 @@ test('of many processes that start at once one applies a function', async (t) =>
   assert.equal(await answer(pool), 2)
 })
 
-test('a function whose file is gone is dropped in every shape it had, and may come back', async (t) => {
+test('a function without a file is dropped with all overloads, and may return', async (t) => {
   const pool = await emptyDatabase(t)
   const { text } = answering('answer', 1)
   const shapes = sqlFunction(
@@ -70,7 +70,7 @@ test('a function whose file is gone is dropped in every shape it had, and may co
   assert.equal(await answer(pool), 1)
 })
 
-test('while versions run side by side, what the newer one applied stays, whichever starts last', async (t) => {
+test('while two versions run, the functions of the newer one stay, whichever starts last', async (t) => {
   const pool = await emptyDatabase(t)
   const [older, newer] = [
     program('1.9.0', answering('answer', 1)),
@@ -87,7 +87,7 @@ test('while versions run side by side, what the newer one applied stays, whichev
   assert.deepEqual([await answer(pool), await missingMigrations(pool, older)], [2, []])
 })
 
-test('a version that wants the same function as an older one keeps versions in between from changing it', async (t) => {
+test('a function that two versions share is not changed by a version in between', async (t) => {
   const pool = await emptyDatabase(t)
   for (const version of ['1.0.0', '3.0.0']) await migrate(pool, clock, program(version, answering('answer', 1)))
 
@@ -120,7 +120,7 @@ test('a function that the database has lost is applied again', async (t) => {
   assert.deepEqual([missing, await answer(pool)], [['modules/it/sql/answer.sql'], 1])
 })
 
-test('a function that fails is named, and no function of that start is left behind', async (t) => {
+test('a failing function is named, and no function of that start is applied', async (t) => {
   const pool = await emptyDatabase(t)
 
   await assert.rejects(
@@ -178,7 +178,7 @@ const sqlFunction = (name: string, text: string): SqlFunction => ({
   checksum: text,
 })
 
-/** A function that reads a table, so that migrations must have come first. */
+/** Reads a table, so that migrations must have run. */
 const answering = (name: string, value: number): SqlFunction =>
   sqlFunction(
     name,

@@ -117,7 +117,7 @@ test('a database restored onto another cluster, or ahead of it, begins a new fee
   )
 })
 
-test('a migration beside which others write events begins no new feed epoch', async (t) => {
+test('a migration during concurrent writes of events begins no new feed epoch', async (t) => {
   const pool = await emptyDatabase(t)
   await migrate(pool, clock)
   const files = await readSchemaFiles()

@@ -12,7 +12,7 @@ const monday = Date.UTC(2026, 0, 26)
 const hourMs = 3600_000
 const things = { table: 'things', prefix: 'evt' } as const
 
-test('rows that came before the partition of their period stay readable, and later rows of it go to the partition', async (t) => {
+test('rows from before their partition exists stay readable, and later rows go to the partition', async (t) => {
   const pool = await tableOf(t)
   await insert(pool, monday + hourMs, monday + 2 * hourMs)
 
@@ -35,7 +35,7 @@ test('a table that is locked is tried again at the next round', async (t) => {
   assert.equal(await maintainPartitions(pool, things, monday, null), 4)
 })
 
-test('an error that no later round mends is reported, and not taken for a busy table', async (t) => {
+test('a permanent error is reported, not treated as a locked table', async (t) => {
   const pool = await tableOf(t)
   await pool`create role partitions_reader`
   closing(t, () => pool`drop owned by partitions_reader`.then(() => pool`drop role partitions_reader`))
@@ -64,7 +64,7 @@ async function insert(pool: Pool, ...times: number[]): Promise<void> {
   for (const ms of times) await pool`insert into things values (${`${idFloor('evt', ms)}x`})`
 }
 
-/** The partitions that rows are in. */
+/** The partitions that contain rows. */
 async function places(pool: Pool): Promise<string[]> {
   const rows = await pool<{ place: string }[]>`select tableoid::regclass::text as place from things order by place`
   return rows.map(({ place }) => place)

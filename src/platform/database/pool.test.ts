@@ -80,7 +80,7 @@ test('a transaction whose connection dies is rejected, and does not affect the n
       if (during === 'query') await tx`select pg_sleep(10)`.catch(() => undefined)
       await killing
       await within('the next transaction to be under way', died)
-      // this transaction is dead, and goes on all the same
+      // this transaction is dead, but its code continues
       late.push(tx`insert into kept values ('dead')`.catch((error: Error) => error.message))
       await Promise.all(late)
     })

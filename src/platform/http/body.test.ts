@@ -14,7 +14,7 @@ const refused = (text: string, apart?: ItemsApart) => {
 const messages: ItemsApart = { field: 'messages', items_max: 100 }
 const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 
-test('values that no field may hold are refused at any depth', () => {
+test('values that no field may contain are refused at any depth', () => {
   assert.equal(refused('{"text":{"body":"a\\u0000b"}}'), 'parameter_invalid text.body')
   assert.equal(refused('{"metadata":{"a\\u0000":1}}'), 'parameter_invalid metadata["a\\u0000"]')
   assert.equal(refused('{"text":{"body":"\\ud83d"}}'), 'parameter_invalid text.body')
@@ -105,7 +105,7 @@ test('JSON in UTF-8 is accepted with any other parameters of its content type', 
 })
 
 test('a content type with many blanks is parsed in linear time', () => {
-  // of this process alone, however busy the machine is
+  // CPU time of this process, independent of other load
   const began = process.cpuUsage()
 
   assert.equal(isJsonType(`application/json${`;${' '.repeat(10)}`.repeat(200)}x`), false)
@@ -117,7 +117,7 @@ test('a content type with many blanks is parsed in linear time', () => {
   assert.ok(process.cpuUsage(began).user < 1_000_000)
 })
 
-test('digits are checked in numbers only, beside texts of any length and kind', () => {
+test('digits are checked in numbers only, not in texts', () => {
   const number = '12345678901234567890123'
   const lost = `"id":${number}`
   for (const text of [
@@ -155,7 +155,7 @@ function started(bounds: { sender: number; all: number }) {
   const enter = (sender: string, name: string) =>
     room.reserve(sender, ({ code, headers }) => {
       refused.push([name, code])
-      // it may be repeated soon, on another connection: of this one the rest of the body would have to be read first
+      // retry soon, on another connection
       assert.deepEqual(headers, { 'retry-after': '1', connection: 'close' })
     })
   return { enter, refused }

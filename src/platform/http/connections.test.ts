@@ -1,4 +1,4 @@
-/** How connections end: by time-outs, by bounds, and never by staying for good (behaviour: operating 5). */
+/** Connections end by time-outs and limits (behaviour: operating 5). */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
@@ -14,16 +14,14 @@ import { answerMalformed } from './responses.ts'
 interface Served extends PlatformWorld {
   readonly server: Server
   readonly connections: Connections
-  /** A connection whose client never ends it by itself. */
+  /** The client never closes it. */
   client(bytes?: string): Promise<Client>
   figure(name: 'connections_open' | 'connections_closed' | 'connections_refused', reason?: string): Promise<number>
 }
 
 interface Client {
   readonly socket: Socket
-  /** All that it was sent so far. */
   received(): string
-  /** The service will send no more. */
   ended(): boolean
 }
 
@@ -81,7 +79,6 @@ async function serve(
   }
 }
 
-/** Descriptors that the server holds. */
 const held = (server: Server): Promise<number> =>
   new Promise((resolve, reject) =>
     server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
@@ -94,7 +91,7 @@ const released = (served: Served): Promise<number> =>
     (count) => count === 0,
   )
 
-test('a silent connection, and one whose headers never end, gets an error and is closed at its timeout', async (t) => {
+test('a silent connection and one with endless headers get an error and are closed at the timeout', async (t) => {
   const served = await serve(t, { times: { headMs: 100 } })
   const clients = [await served.client(), await served.client('GET / HTTP/1.1\r\nHost:')]
 

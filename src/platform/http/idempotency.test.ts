@@ -1,4 +1,4 @@
-/** Keys of operations with a network call in them, whose database goes away (behaviour: idempotency 4.2). */
+/** Keys of operations with a network call while the database is unreachable (behaviour: idempotency 4.2). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { until } from '../../../test/support/waiting.ts'
@@ -7,7 +7,7 @@ import { inFlight, underLease } from './idempotency.ts'
 
 const request = { account_id: 'acc_1', mode: 'test', operation: 'POST /v1/things', key: 'a', fingerprint: 'f' } as const
 
-/** An operation that counts how often it is done. Every change of a key fails until `unplug` is called. */
+/** Counts its calls. Every change of a key fails until `unplug` is called. */
 async function start(t: TestContext) {
   const { platform, pool, clock } = await startPlatform(t)
   const flights = inFlight()
@@ -38,7 +38,7 @@ test('an outcome that could not be stored is stored when the database is back, a
   await until(
     'the outcome to be written',
     async () => {
-      // not while a try is under way, which would wait from then on
+      // not during an attempt, which would wait
       if (clock.wakesAt().length > 0) await clock.advance(1000)
       return await pool`select 1 from idempotency_keys where status = 201`
     },
@@ -52,7 +52,7 @@ test('an outcome that could not be stored is stored when the database is back, a
   )
 })
 
-test('a lease that was taken over is not completed by its former holder', async (t) => {
+test('a lease that another process took over is not completed by its former owner', async (t) => {
   const { pool, clock, run, unplug, times } = await start(t)
 
   await assert.rejects(run(), /pulled plug/)
@@ -69,7 +69,7 @@ test('a lease that was taken over is not completed by its former holder', async 
   )
 })
 
-test('a repeated request with another body gets "in use" while another process holds the key', async (t) => {
+test('a repeated request with another body gets "in use" while another process runs the first one', async (t) => {
   const { pool, run, unplug } = await start(t)
   await unplug()
   await pool`

@@ -95,7 +95,7 @@ test('one request a second waits for a Redis that hangs; limits are shared again
   )
 })
 
-/** Asks until Redis answers. */
+/** Repeats until Redis answers. */
 async function reached(limiter: RateLimiter, metrics: Metrics): Promise<void> {
   const fallbacks = async () => (await metrics.rate_limit_fallbacks.get()).values[0]?.value ?? 0
   await until('Redis to answer', async () => {
@@ -105,7 +105,7 @@ async function reached(limiter: RateLimiter, metrics: Metrics): Promise<void> {
   })
 }
 
-/** As much of Redis as the script needs: it counts by key, and never forgets. */
+/** Counts by key, and never forgets. */
 async function fakeRedis() {
   const counts = new Map<string, number>()
   const sockets = new Set<Socket>()
@@ -136,9 +136,7 @@ async function fakeRedis() {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `redis://127.0.0.1:${(server.address() as { port: number }).port}`,
-    /** How often it was to count. */
     asked: () => asked,
-    /** Answers only once it no longer hangs. */
     hang(how: boolean) {
       hangs = how
       for (const tell of late.splice(0)) tell()
@@ -150,7 +148,7 @@ async function fakeRedis() {
   }
 }
 
-/** The whole commands of a text, each an array of strings (RESP), and what follows them. */
+/** Parses complete RESP commands, and returns the rest. */
 function commandsOf(text: string): { readonly commands: string[][]; readonly rest: string } {
   const commands: string[][] = []
   const lines = text.split('\r\n')

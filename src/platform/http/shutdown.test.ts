@@ -1,4 +1,4 @@
-/** Who is answered while a server stops, and when it ends with those who do not go (behaviour: operating 4). */
+/** Requests and connections while a server stops (behaviour: operating 4). */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
@@ -18,7 +18,6 @@ interface Client {
   ended(): boolean
 }
 
-/** A server that listens, and clients of it. */
 async function serve(t: TestContext, handler: RequestListener) {
   const world = await startPlatform(t)
   const connections = new Connections(world.platform)
@@ -51,10 +50,10 @@ async function serve(t: TestContext, handler: RequestListener) {
 
 const answers = ({ received }: Client): string[] => received().split('HTTP/1.1 ').slice(1)
 
-/** The listener is open for half a second, and closes a moment of quiet later. */
+/** The listener is open for half a second, and closes after a quiet moment. */
 const untilClosedMs = 500 + 5 * 100
 
-/** Time goes on to the moment at which the listener closes, and no further: by the machine that may take a while. */
+/** Advances to the moment at which the listener closes. */
 const untilClosed = async ({ clock, server }: Pick<Awaited<ReturnType<typeof serve>>, 'clock' | 'server'>) =>
   await until('the listener to close', async () => {
     if (clock.wakesAt().length > 0) await clock.advance(20)

@@ -1,4 +1,4 @@
-/** Answers that nobody reads are bounded (behaviour: operating 8). */
+/** Unread responses are limited (behaviour: operating 8). */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -57,7 +57,7 @@ async function* pieces(): AsyncGenerator<Buffer> {
   for (let count = 0; count < 100_000; count++) yield await Promise.resolve(Buffer.alloc(256 * 1024, 's'))
 }
 
-test('a connection has one answer in progress: the next request is begun once it was read', async (t) => {
+test('a connection has one response in progress: the next request begins once it was read', async (t) => {
   const { begun, ask } = await serverOf(t)
   const socket = ask('/large', ...Array.from({ length: 20 }, () => '/small'))
   await until(
@@ -82,7 +82,7 @@ test('a connection has one answer in progress: the next request is begun once it
   )
 })
 
-test('a client that pipelines too many requests loses its connection, and none of them is begun', async (t) => {
+test('a client that pipelines too many requests is disconnected, and none of them begins', async (t) => {
   const { begun, ask, open } = await serverOf(t, { pipelinedMax: 4 })
   ask('/large', ...Array.from({ length: 200 }, () => '/large'))
 
@@ -117,7 +117,7 @@ test('buffers that answers share are not counted', async (t) => {
   assert.deepEqual([unread.bytes, await open()], [0, 12])
 })
 
-test('an answer that is not read in time is ended, whether whole or streamed; one that is read continues', async (t) => {
+test('a response that is not read in time is closed, complete or streamed; one that is read continues', async (t) => {
   const { clock, begun, ask, open } = await serverOf(t, { stallMs: 60_000, bytesPerSecond: 1024 * 1024 })
   ask('/large')
   ask('/stream')
@@ -156,7 +156,7 @@ test('an answer that is not read in time is ended, whether whole or streamed; on
   assert.equal(reader.destroyed, false)
 })
 
-test('an answer whose client has gone leaves nothing behind', async (t) => {
+test('a response whose client has disconnected uses no memory', async (t) => {
   const clock = fakeClock()
   const unread = new UnreadResponses(clock)
   const gone = Promise.withResolvers<ServerResponse>()
@@ -176,7 +176,7 @@ test('an answer whose client has gone leaves nothing behind', async (t) => {
   assert.deepEqual([unread.bytes, clock.wakesAt()], [0, []])
 })
 
-test('of the thousand requests that one read may hold, none is begun after the connection was ended', async (t) => {
+test('none of a thousand pipelined requests begins after the connection was closed', async (t) => {
   const unread = new UnreadResponses(fakeClock())
   let begun = 0
   const server = createServer((request, response) =>

@@ -101,7 +101,7 @@ test('a periodic job runs when it is due, in one process at a time, and its fail
   assert.deepEqual(ran, ['broken', 'often', 'seldom', 'broken', 'often'])
 })
 
-test('a clock that is set back by days delays no periodic job and prolongs none', async (t) => {
+test('a clock that is set back by days neither delays nor prolongs a periodic job', async (t) => {
   const { platform, clock } = await startPlatform(t)
   let [runs, steps] = [0, 0]
   const worker = periodicJobsWorker(platform, [{ name: 'often', every_ms: 1000, run: async () => (runs += 1) }])

@@ -6,7 +6,7 @@ import { makeSecrets } from './secrets.ts'
 
 const newKey = () => randomBytes(32).toString('base64')
 
-test('a sealed text opens again, and never looks the same twice', () => {
+test('a text decrypts to itself, and encrypts differently each time', () => {
   const secrets = makeSecrets({ current: newKey(), previous: [] }, randomBytes(32))
   for (const text of ['', 'whsec_abc', 'ünïcödé 🎺', 'x'.repeat(10_000)])
     assert.equal(secrets.open(secrets.seal(text)), text)
