@@ -18,7 +18,6 @@ export type Role = (typeof roles)[number]
 
 export interface Platform {
   readonly pool: Pool
-  /** For reads whose cost depends on a tenant's data and query. */
   readonly reads: ReadPool
   readonly clock: SteadyClock
   /** Use it instead of `clock` to delete, write off or fail something because of its age. */
@@ -44,7 +43,6 @@ export interface Platform {
 export interface PeriodicJob {
   readonly name: string
   readonly every_ms: number
-  /** Resolves to the number of rows it changed. */
   run(): Promise<number>
 }
 
@@ -57,7 +55,6 @@ export interface Invariant {
 
 export const breachesMax = 20
 
-/** `find` returns violating rows; `sentence` describes one. */
 export const invariant = <Row>(
   name: string,
   find: (sql: Db) => Promise<readonly Row[]>,

@@ -22,7 +22,6 @@ export interface BackupParts {
   readonly version: string
   readonly account_id: string | null
   readonly rowsOf: (sql: Db) => Promise<RowsOf>
-  /** Receives the table, its rows so far, and total bytes before compression. */
   readonly onProgress: (progress: Progress) => void
 }
 

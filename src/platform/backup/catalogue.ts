@@ -4,7 +4,6 @@ import type { PartitionNote } from './format.ts'
 
 export interface CarriedTable {
   readonly name: string
-  /** Generated columns are computed again. */
   readonly columns: readonly string[]
 }
 

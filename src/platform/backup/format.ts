@@ -1,6 +1,6 @@
 /**
- * The backup file (docs/decisions/backup.md): a line that names the format, the manifest as a line of JSON, the tables as one zstd stream, and a SHA-256 of
- * everything before it. In the stream each table is a line of JSON, its rows in `COPY` format, and a line `\.`.
+ * The backup file: a format line, a manifest, tables as one zstd stream of `COPY` rows, and a SHA-256
+ * (docs/decisions/backup.md).
  */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -119,7 +119,6 @@ export interface TableSink {
   end(): Promise<void>
 }
 
-/** `begin` returns the receiver of each table. */
 export async function readTables(
   unpacked: AsyncIterable<Buffer>,
   begin: (head: TableHead) => Promise<TableSink>,

@@ -99,7 +99,6 @@ async function requireSameSchema(sql: Db, { migrations, program }: Manifest): Pr
     )
 }
 
-/** Without its partition, rows go to the default one. */
 async function makePartition(sql: Db, partition: PartitionNote): Promise<void> {
   await transact(sql, async (tx) => void (await tx.unsafe(partitionText(partition)))).catch((error: unknown) => {
     if (sqlState(error) === undefined) throw error

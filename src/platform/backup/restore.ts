@@ -102,7 +102,6 @@ const nameForm = /^[a-z_][a-z0-9_]{0,62}$/
 const boundsForm = /^FOR VALUES FROM \('[a-z0-9_]+'\) TO \('[a-z0-9_]+'\)$/
 const optionForm = /^[a-z_]+=[a-z0-9._]+$/
 
-/** Rows without a partition would stay in the default one. */
 async function makePartitions(sql: Db, partitions: readonly PartitionNote[]): Promise<void> {
   for (const partition of partitions) await sql.unsafe(partitionText(partition))
 }
@@ -173,7 +172,6 @@ export interface RowsSink {
   end(): Promise<number>
 }
 
-/** The file already contains what the triggers count. */
 export async function copyWithoutTriggers(sql: Db, head: TableHead): Promise<RowsSink> {
   await sql.unsafe(`alter table ${quoted(head.table)} disable trigger user`)
   const sink = await copyInto(sql, head)

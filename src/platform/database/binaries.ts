@@ -9,14 +9,13 @@ import { OperatorError } from '../../lib/operator-error.ts'
 
 const run = promisify(execFile)
 
-/** How root runs PostgreSQL: as an unprivileged user; in a user namespace; as that user with a copy of the programs. */
+/** How root runs PostgreSQL. */
 export type Detour = 'uid' | 'namespace' | 'copy'
 
 export interface Programs {
   readonly bin: string
   readonly owner: { readonly uid: number; readonly gid: number } | undefined
   readonly detour: Detour | undefined
-  /** `args` receives the path under which the program sees the folder. */
   start(
     program: 'postgres' | 'initdb',
     folder: string,
@@ -33,7 +32,7 @@ const environment = {
   ...(process.env['PATH'] === undefined ? {} : { PATH: process.env['PATH'] }),
 }
 
-/** `dataDir` must exist. Throws a sentence with instructions if there are no usable programs. */
+/** Throws a sentence with instructions if there are no usable programs. */
 export async function findPrograms(
   dataDir: string,
   detours: readonly Detour[] = ['uid', 'namespace', 'copy'],
@@ -189,7 +188,6 @@ const detourBy: Record<Detour, (bin: string, dataDir: string, user: User) => Pro
     }
   },
 
-  /** The user gets a readable copy of the programs, and the cluster as a file descriptor. */
   async copy(bin, _dataDir, user) {
     const shared = '/var/tmp/posthorn-postgres'
     await mkdir(shared, { mode: 0o755 }).catch(ignoreExisting)

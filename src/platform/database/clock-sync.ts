@@ -5,10 +5,7 @@ import type { Db } from './sql.ts'
 const samples = 3
 const everyMs = 60_000
 
-/**
- * Uses the fastest of three queries. Resolves to the offset in milliseconds; when the database fails, the old one
- * stays.
- */
+/** Resolves to the offset in milliseconds; when the database fails, the old one stays. */
 export async function syncClock(sql: Db, clock: SystemClock): Promise<number> {
   let best = { took_ms: Infinity, offset_ms: 0 }
   const before = clock.offset_ms

@@ -1,6 +1,6 @@
 /**
- * The embedded PostgreSQL server: created in the data folder, supervised, shared by all processes on the folder. Each
- * holds a shared advisory lock; the last one stops the server.
+ * The embedded PostgreSQL server, shared by all processes on the data folder through an advisory lock; the last one
+ * stops it.
  */
 import { advisoryLocks } from './locks.ts'
 import { randomBytes } from 'node:crypto'
@@ -20,11 +20,9 @@ import { runningPostmaster, stopPostmaster } from './postmaster.ts'
 export interface EmbeddedOptions {
   readonly dataDir: string
   readonly log: Log
-  /** Without durability, for tests only. */
   readonly throwaway?: boolean
   readonly onStarted?: () => void
   readonly clock?: Clock
-  /** Ways for root to run PostgreSQL, tried in order. */
   readonly detours?: readonly Detour[]
 }
 
@@ -45,7 +43,6 @@ const recoverMaxMs = 2000
 const logBytesMax = 16 * 1024 * 1024
 const database = 'posthorn'
 
-/** For many small transactions on a modest machine. */
 const settings: Readonly<Record<string, string>> = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -67,11 +64,9 @@ const settings: Readonly<Record<string, string>> = {
   max_wal_size: '1GB',
   checkpoint_timeout: '10min',
   autovacuum_naptime: '10s',
-  // queues analyze their tables themselves
   autovacuum_vacuum_scale_factor: '0.2',
   autovacuum_analyze_scale_factor: '0.2',
   default_statistics_target: '25',
-  // for tables that only grow
   autovacuum_vacuum_insert_threshold: '100000',
   autovacuum_vacuum_cost_limit: '2000',
   fsync: 'on',
@@ -226,7 +221,7 @@ const openSession = (server: Address, name: string, options: { onclose?: () => v
     ...options,
   })
 
-/** A wrong password means a foreign server, and a full disk refuses logins. Other errors are temporary. */
+/** Other errors are temporary. */
 async function attachFailure(error: unknown, server: Address): Promise<{ readonly reason: string }> {
   const { code, message } = error as Error & { code?: string }
   if (code === '3D000') await makeDatabase(server)
@@ -274,7 +269,6 @@ async function release(context: Context, server: Attached): Promise<void> {
 
 const logFile = (context: Context): string => join(context.folder, '../postgres.log')
 
-/** Undefined if the server ended for a temporary reason. */
 async function launch(
   context: Context,
   port?: number,
@@ -313,7 +307,6 @@ async function launch(
 
 async function explainExit(context: Context, code: string, from: number): Promise<undefined> {
   const written = (await readFile(logFile(context))).subarray(from).toString()
-  // on a full disk the message may name a lock file
   const full = /No space left on device|Read-only file system/.test(written)
   // another process was faster, children of a killed server still run, or the port was taken
   if (

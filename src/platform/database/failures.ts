@@ -34,10 +34,8 @@ const codeOf = (error: unknown): string =>
 export const connectionLost = (error: unknown): boolean =>
   lostCodes.has(codeOf(error)) || codeOf(error).startsWith('08')
 
-/** This process closed the pool because it is stopping. */
 export const poolClosed = (error: unknown): boolean => closedCodes.includes(codeOf(error))
 
-/** The statement was certainly not executed. */
 export const neverSent = (error: unknown): boolean => refusedCodes.includes(codeOf(error))
 
 /** PostgreSQL: Appendix A. */
@@ -48,7 +46,6 @@ export const refusesWrites = (error: unknown): boolean =>
   refusedState.test(codeOf(error)) ||
   (codeOf(error) === '42501' && (error as Error).message.endsWith(': Read-only file system'))
 
-/** The statement was not executed. */
 export const wasCancelled = (error: unknown): boolean => codeOf(error) === '57014'
 
 export const isUnreachable = (error: unknown): boolean =>
@@ -69,7 +66,6 @@ const endedSession = (error: unknown): boolean => (error as { severity?: unknown
 export interface WriteHealth {
   /** (behaviour: operating 2.3) */
   readonly writable: boolean
-  /** Ignores failures unrelated to storage. */
   failed(error: unknown): void
   readonly worker: Worker
   onRecovered(listener: () => void): void

@@ -29,9 +29,7 @@ export interface SqlFunctions {
 
 interface Changes {
   readonly apply: readonly SqlFunction[]
-  /** Functions of earlier versions. */
   readonly drop: readonly string[]
-  /** Functions that are up to date but were applied by an older version. */
   readonly keep: readonly string[]
 }
 
@@ -55,7 +53,7 @@ export async function readFunctions(folder = sourceFolder): Promise<SqlFunctions
 
 /**
  * The caller holds the migration lock. Functions applied by a newer version stay. Throws `OperatorError` if a newer
- * version has dropped a function that this one needs.
+ * version dropped a function that this one needs.
  */
 export async function applyFunctions(sql: Db, clock: Clock, wanted: SqlFunctions): Promise<string[]> {
   await sql`
@@ -88,7 +86,6 @@ export async function applyFunctions(sql: Db, clock: Clock, wanted: SqlFunctions
   return described({ apply, drop })
 }
 
-/** A dry run of `applyFunctions`. */
 export async function missingFunctions(sql: Db, wanted: SqlFunctions): Promise<string[]> {
   const [table] = await sql<{ there: boolean }[]>`select to_regclass('schema_functions') is not null as there`
   return described(changes(wanted, table!.there ? await recordedFunctions(sql) : []))
@@ -134,7 +131,6 @@ async function recordedFunctions(sql: Db): Promise<Recorded[]> {
     order by name`
 }
 
-/** Drops all overloads. */
 async function dropFunction(sql: Db, name: string): Promise<void> {
   const shapes = await sql<{ shape: string }[]>`
     select oid::regprocedure::text as shape

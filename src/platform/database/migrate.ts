@@ -15,10 +15,7 @@ export interface Migration {
   readonly name: string
   readonly text: string
   readonly checksum: string
-  /**
-   * False for a file that says `-- no transaction`: each of its statements must be safe to repeat (`create index
-   * concurrently if not exists …`).
-   */
+  /** False for `-- no transaction`: each statement must be safe to repeat. */
   readonly transactional: boolean
 }
 
@@ -61,8 +58,8 @@ export async function readMigrations(folder: URL | string = migrationsFolder): P
 }
 
 /**
- * Each migration has its own transaction, and the functions one more. Processes that call it at once wait for each
- * other. Throws `OperatorError` for PostgreSQL below 16, for a released file that changed, and for a newer database.
+ * Concurrent calls wait for each other. Throws `OperatorError` for PostgreSQL below 16, for a released file that
+ * changed, and for a newer database.
  */
 export async function migrate(pool: Pool, clock: Clock, files?: SchemaFiles): Promise<MigrationReport> {
   const known = files ?? (await readSchemaFiles())
@@ -78,7 +75,6 @@ export async function migrate(pool: Pool, clock: Clock, files?: SchemaFiles): Pr
   }
 }
 
-/** A dry run of `migrate`. */
 export async function missingMigrations(sql: Db, files?: SchemaFiles): Promise<string[]> {
   const known = files ?? (await readSchemaFiles())
   await refuseOldServer(sql)
@@ -89,7 +85,6 @@ export async function missingMigrations(sql: Db, files?: SchemaFiles): Promise<s
   return [...migrations, ...(await missingFunctions(sql, known.functions))]
 }
 
-/** Runs one step in its own transaction, or in the open one. */
 type Step = <T>(work: (sql: Db) => Promise<T>) => Promise<T>
 
 /** The caller holds the migration lock. Without `step` everything happens in the open transaction. */
@@ -176,7 +171,6 @@ async function makeRecord(sql: Db): Promise<void> {
     )`
 }
 
-/** Creates the schema of these migrations in an empty database, without the functions. */
 export async function makeSchema(sql: Db, clock: Clock, migrations: readonly Migration[]): Promise<void> {
   await makeRecord(sql)
   for (const migration of migrations) {
@@ -192,7 +186,6 @@ async function run(sql: Db, { name }: Migration, text: string): Promise<void> {
   })
 }
 
-/** A transaction refuses `concurrently`, and does not need it. */
 async function runStatements(sql: Db, migration: Migration, concurrently: boolean): Promise<void> {
   const text = migration.text.replaceAll(/^\s*--.*$/gm, '')
   const statements = text.split(/;[ \t]*$/m).filter((statement) => statement.trim() !== '')
@@ -241,9 +234,8 @@ async function refuseOldServer(sql: Db): Promise<void> {
 }
 
 /**
- * A restored dump starts counting transactions anew, so another cluster, or positions ahead of this cluster, begin a
- * new epoch: later events sort after earlier ones. Positions of running transactions do not count as ahead: a new epoch
- * would make readers skip their events.
+ * Another cluster, or positions ahead of this one, begin a new epoch, because a restored dump starts counting
+ * transactions anew. Positions of running transactions are not ahead.
  */
 async function updateInstallation(sql: Db, clock: Clock): Promise<void> {
   const [there] = await sql<{ tables: boolean }[]>`

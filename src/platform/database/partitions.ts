@@ -24,10 +24,7 @@ export interface PartitionedTable {
   readonly fillfactor?: number
 }
 
-/**
- * Creates the partitions of this period and the next three, and drops those older than `before_ms` (null: none).
- * Resolves to the number of both.
- */
+/** Creates the partitions of this period and the next three, and drops those older than `before_ms` (null: none). */
 export async function maintainPartitions(
   pool: Pool,
   partitioned: PartitionedTable,
@@ -78,7 +75,6 @@ function endOf({ every }: PartitionedTable, begin: number): number {
   return Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1, 1)
 }
 
-/** Deletes rows in slices from the default partition. */
 async function emptyDefault(
   pool: Pool,
   { table, prefix, column = 'id' }: PartitionedTable,
@@ -119,10 +115,7 @@ function beginOf(name: string): number | null {
   return day === null ? null : Date.UTC(Number(day[1]), Number(day[2]) - 1, Number(day[3]))
 }
 
-/**
- * Earlier rows of the period stay in the default partition, and the new one begins after them. False where the table
- * was busy.
- */
+/** Earlier rows stay in the default partition, and the new one begins after them. False if the table is locked. */
 async function makePartition(pool: Pool, partitioned: PartitionedTable, from: number): Promise<boolean> {
   const { table, prefix, column = 'id', fillfactor } = partitioned
   const [low, high] = [idFloor(prefix, from), idFloor(prefix, endOf(partitioned, from))]

@@ -26,7 +26,6 @@ const timeType = { to: 1184, from: [1114, 1184], serialize: timeText, parse: iso
 const types = {
   int8: { to: 20, from: [20], serialize: (value: unknown) => String(value), parse: Number },
   date: timeType,
-  // dates stay text
   day: { to: 1082, from: [1082], serialize: String, parse: (text: string) => text },
 } as unknown as Record<string, postgres.PostgresType>
 
@@ -53,10 +52,7 @@ export function openPool(url: string, options: PoolOptions = {}): Pool {
   }) as Pool
 }
 
-/**
- * A second pool on the same database, for other work. Each session uses at most one CPU, and each query is planned for
- * its own values. `name` is appended to the application name.
- */
+/** Each session uses at most one CPU, and each query is planned for its own values. */
 export function openBeside(
   pool: Pool,
   { name, max, statement_timeout_ms }: { name: string; max: number; statement_timeout_ms: number },
@@ -99,10 +95,7 @@ export interface Listening {
   stop(): Promise<void>
 }
 
-/**
- * Passes the payload of every NOTIFY on `channel` to `onMessage`. Calls `onMissed` when notifications may have been onMissed:
- * after losing the connection and after reconnecting. Rejects if the first connection fails.
- */
+/** Calls `onMissed` after losing the connection and after reconnecting. Rejects if the first connection fails. */
 export async function listen(
   pool: Pool,
   channel: string,

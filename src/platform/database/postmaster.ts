@@ -12,7 +12,6 @@ const pollMs = 10
 export interface Postmaster {
   readonly pid: number
   readonly port: number
-  /** False while it starts, recovers or stops. */
   readonly ready: boolean
 }
 

@@ -38,7 +38,7 @@ export interface ReadRequest {
 export interface ReadPool {
   /**
    * Throws 429 `rate_limit_exceeded` if no slot became free in time, and 503 `upstream_unavailable` if the read was
-   * cancelled; a Problem thrown by `work` takes precedence. Code between statements must watch `ended`.
+   * cancelled. Code between statements must watch `ended`.
    */
   run<T>(request: ReadRequest, work: (sql: Transaction, ended: AbortSignal) => Promise<T>): Promise<T>
   use(): PoolUse
@@ -51,9 +51,8 @@ interface Parts {
   readonly pool: Pool
   readonly clock: SteadyClock
   readonly metrics: Metrics
-  /** In all processes together. */
   readonly connections: number
-  /** The database runs on this machine under the same user, so that it can get a low CPU priority. */
+  /** The database runs on this machine under the same user. */
   readonly local: boolean
 }
 
@@ -178,7 +177,6 @@ function refusal({ metrics }: Reads, { gone }: ReadRequest): Problem {
   )
 }
 
-/** Advisory locks that end with the transaction. */
 async function takeSlots(
   tx: Transaction,
   account_id: string,
@@ -202,7 +200,6 @@ async function takeSlots(
   return row!
 }
 
-/** Has no effect on a session that is idle. */
 async function cancelStatement(sql: Db, pid: number): Promise<void> {
   await sql`select pg_cancel_backend(${pid})`
 }

@@ -54,7 +54,6 @@ export async function allSent(sent: readonly Promise<unknown>[]): Promise<void> 
   for (const one of settled) if (one.status === 'rejected') throw one.reason
 }
 
-/** Applies to the following statements of the transaction (SQLSTATE 57014). */
 export async function limitStatements(tx: Transaction, ms: number): Promise<void> {
   await tx`select set_config('statement_timeout', ${String(ms)}, true)`
 }
@@ -73,9 +72,8 @@ export function violatedConstraint(error: unknown): string | undefined {
 export const jsonRows = (rows: readonly object[]): string => JSON.stringify(rows)
 
 /**
- * One column as text, for `select unnest(text_column(${textColumn(values)})) as name, …`; costs a third of `jsonRows`.
- * Values must be non-empty and without line breaks. A column of nulls is empty. Use it in the select list: after `from`
- * each column would be materialized first.
+ * Use it as `select unnest(text_column(${textColumn(values)})) as name`; costs a third of `jsonRows`. Values must be
+ * non-empty and without line breaks; nulls are empty lines.
  */
 export const textColumn = (values: readonly (string | number | boolean | null)[]): string =>
   values.every((value) => value === null) ? '' : values.join('\n')

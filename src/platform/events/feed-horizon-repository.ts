@@ -1,17 +1,14 @@
 /** SQL of the feed horizon: which running transactions block it (docs/decisions/feed-horizon.md). */
 import type { Db } from '../database/sql.ts'
 
-/** Null fields are unknown or hidden from our role. */
 export interface RunningTransaction {
   readonly xid: string
   /** It certainly writes no event, so that it blocks only readers that do not skip it. */
   readonly unrelated: boolean
   readonly database: string | null
-  /** Null also for a prepared transaction. */
   readonly pid: number | null
   readonly role: string | null
   readonly application_name: string | null
-  /** The name of a prepared transaction. */
   readonly prepared_as: string | null
   /** ISO 8601. */
   readonly started_at: string | null

@@ -11,7 +11,6 @@ import {
 } from './feed-horizon-repository.ts'
 
 const intervalMs = 2_000
-/** No transaction of the service takes a second. */
 const longBlockMs = 5_000
 const sentencesMax = 20
 /** Runs in a row without an unrelated transaction, after which readers no longer skip them. */
@@ -19,18 +18,16 @@ const quietRunsMax = 5
 
 /** What the job remembers between its runs. */
 interface Watch {
-  /** The oldest transaction at the last run. */
   oldest: string | null
   /** By transaction id, when each blocking transaction was first seen: milliseconds since 1970. */
   first_seen: ReadonlyMap<string, number>
-  /** The logged transaction, and when its block began. */
   warned: { readonly xid: string; readonly since: number } | undefined
   quiet_runs: number
 }
 
 /**
- * Lists running transactions only if the oldest one is still the same as at the last run, after a warning, or while
- * readers skip unrelated transactions.
+ * Lists running transactions only if the oldest one has not changed, after a warning, or while readers skip unrelated
+ * ones.
  */
 export function feedHorizonJob(platform: Platform): PeriodicJob {
   const watch: Watch = { oldest: null, first_seen: new Map(), warned: undefined, quiet_runs: 0 }
@@ -56,7 +53,6 @@ export function feedHorizonJob(platform: Platform): PeriodicJob {
   }
 }
 
-/** Sets the metric at each run; logs when a long block begins and ends. */
 function report({ clock, metrics, log }: Platform, watch: Watch, running: readonly RunningTransaction[]): void {
   const now = clock.now()
   const blocking = running.filter(({ unrelated }) => !unrelated)
@@ -85,10 +81,7 @@ function report({ clock, metrics, log }: Platform, watch: Watch, running: readon
   }
 }
 
-/**
- * For `posthorn doctor`: one sentence per transaction that has blocked the feed for long. If the start of one is
- * unknown, checks twice.
- */
+/** For `posthorn doctor`. If the start of a transaction is unknown, checks twice. */
 export async function feedBlockers(sql: Db, clock: Clock): Promise<string[]> {
   const listBlocking = async () => (await listRunning(sql)).filter(({ unrelated }) => !unrelated)
   const first = await listBlocking()

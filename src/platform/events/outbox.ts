@@ -12,11 +12,9 @@ export interface NewEvent extends Tenant {
   readonly object: object
   /** ISO 8601. */
   readonly created_at: string
-  /** The only receiver of a test event. */
   readonly endpoint_id?: string
 }
 
-/** `object` is the stored text. */
 export interface EventRow {
   readonly id: string
   readonly mode: Mode

@@ -9,12 +9,10 @@ export interface RecentEvents {
 }
 
 const eventsMax = 4_000
-/** Over all objects, in characters. */
 const charactersMax = 16_000_000
 /** After this many evictions in a row a type counts as unused. */
 const unusedMax = 1_000
 
-/** The oldest events are evicted first. */
 export function recentEvents(): RecentEvents {
   const events = new Map<string, EventRow>()
   /** Evictions by type since the last `take`. */

@@ -9,17 +9,14 @@ export interface Change {
   readonly outcome: unknown
 }
 
-/** Writes the record in the args transaction. */
+/** Writes the record in the given transaction. */
 export type Recorder = (tx: Db, change: Change) => Promise<void>
 
 export type RecorderOf = (route: Route) => Recorder | undefined
 
 export type Call = (sql: Db, keep: StoreReply) => Promise<Reply>
 
-/**
- * Records at the end of the operation's transaction; if it opens transactions itself, at the end of the first one that
- * writes; otherwise after the operation.
- */
+/** Records at the end of the first transaction that writes, otherwise after the operation. */
 export function recorded(route: Route, write: (tx: Db, outcome: unknown) => Promise<void>, call: Call): Call {
   return async (sql, keep) => {
     if (!isPool(sql) || isCreation(route))
@@ -34,7 +31,6 @@ export function recorded(route: Route, write: (tx: Db, outcome: unknown) => Prom
       await write(tx, stored.body)
       state.written = true
     })
-    // a replay changes nothing
     if (!state.written && reply.headers !== replayedHeaders) await write(sql, reply.body)
     return reply
   }
@@ -65,7 +61,6 @@ function recordingPool(
         return outcome
       })
     } catch (error) {
-      // the record was rolled back too
       state.written = before
       throw error
     }

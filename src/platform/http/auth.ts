@@ -17,9 +17,7 @@ export interface KeyFacts extends Tenant {
   readonly expires_at: number | null
   readonly revoked: boolean
   readonly suspended: boolean
-  /** null: any address. */
   readonly allowlist: AddressList | null
-  /** null for an API key. */
   readonly source_status: 'active' | 'disabled' | null
 }
 

@@ -29,7 +29,6 @@ export function readBody(
     let collected: ChunkBuffer | undefined = length > bytesMax ? undefined : new ChunkBuffer()
     let size = 0
     let reserved: BodyReservation | undefined
-    // the rest is read and discarded
     const close = () => {
       open = false
       collected = undefined
@@ -48,7 +47,6 @@ export function readBody(
       }
       if (collected !== undefined) {
         collected.add(chunk)
-        // most bodies arrive in one chunk and need no reservation
         if (size !== length) reserved ??= budget.reserve(sender, refuse)
         reserved?.grow(chunk.length)
       } else if (size > discardedBytesMax) refuse(tooLarge(bytesMax))
@@ -101,7 +99,6 @@ const tooLarge = (bytesMax: number): Problem =>
 const jsonType =
   /^application\/json[ \t]*(?:;[ \t]*(?:(?:charset="?(?:utf-?8|us-ascii)"?|(?!charset=)[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~-]+|"[^"\\]*"))[ \t]*)?)*$/i
 
-/** True for JSON in UTF-8, with or without a charset. */
 export const isJsonType = (type: string | undefined): boolean =>
   type === 'application/json' || (type !== undefined && jsonType.test(type))
 
@@ -116,16 +113,12 @@ export class UnfitItem {
   }
 }
 
-/** Items are checked one by one up to `items_max`; a longer array is refused as a whole. */
 export interface ItemsApart {
   readonly field: string
   readonly items_max: number
 }
 
-/**
- * Throws `invalid_json`, or `parameter_invalid` for other JSON values and for values that no field may contain. In the
- * array `apart` such an item becomes an `UnfitItem`.
- */
+/** Throws `invalid_json` or `parameter_invalid`. In the array `apart` an invalid item becomes an `UnfitItem`. */
 export function parseBody(bytes: Buffer, apart?: ItemsApart): Record<string, unknown> {
   if (bytes.length === 0) throw new Problem('invalid_json', 'The body is empty. Send a JSON object.')
   if (!isUtf8(bytes)) throw new Problem('invalid_json', 'The body is not valid UTF-8. Encode it as UTF-8.')
@@ -158,14 +151,12 @@ export function parseBody(bytes: Buffer, apart?: ItemsApart): Record<string, unk
 interface Reading {
   /** Without `\u` escapes, no NUL or lone surrogate passes JSON and UTF-8. */
   readonly withEscapes: boolean
-  /** Integers that lost digits are marked. */
   readonly exact: boolean
 }
 
-/** Thrown for an integer that may have lost digits: only then the text is parsed a second time. */
+/** Only then the text is parsed a second time. */
 const digitsInDoubt = new Error('an integer may have lost digits')
 
-/** No valid text contains NUL. */
 const lostDigits = '\0lost digits'
 const lostDigitsAsJson = JSON.stringify(lostDigits)
 
@@ -199,7 +190,6 @@ function refuseUnfit(value: object, reading: Reading): void {
 
 const detailsMax = limits.error_details_collected_max
 
-/** If nesting is too deep, only that. */
 function unfitIn(value: object, reading: Reading): Detail[] {
   const details: Detail[] = []
   try {
@@ -266,7 +256,6 @@ function searchFields(
   }
 }
 
-/** For texts that PostgreSQL or UTF-8 cannot represent. */
 export function checkText(text: string, param: string, details: Detail[]): void {
   if (details.length >= detailsMax) return
   if (text.includes('\0'))
@@ -297,7 +286,7 @@ export interface BodyReservation {
 }
 
 export interface BodyBudget {
-  /** `evict` is called at most once, when others need the memory; the reservation is then released. */
+  /** `evict` is called at most once; the reservation is then released. */
   reserve(sender: string, evict: (problem: Problem) => void): BodyReservation
 }
 
@@ -315,10 +304,7 @@ interface Sender {
   bytes: number
 }
 
-/**
- * Over a limit the oldest incomplete body is evicted, because it is the slowest. Its sender gets 429 over its own
- * limit, and 503 over the total.
- */
+/** Over a limit the oldest incomplete body is evicted: 429 over the limit of its sender, 503 over the total. */
 export function bodyBudget(bounds: BodyBounds = usualBounds): BodyBudget {
   const senders = new Map<string, Sender>()
   const entries = new Set<Entry>()

@@ -17,12 +17,11 @@ export interface HookAnswer {
 }
 
 /**
- * Resolves to the response once the payload is stored. Throws a Problem for a rejected callback. Check that `id` exists
- * before calling `readBody`: the caller is not authenticated.
+ * Resolves once the payload is stored. Check that `id` exists before calling `readBody`: the caller is not
+ * authenticated.
  */
 export type TakeHook = (id: string, call: HookCall, readBody: () => Promise<Uint8Array>) => Promise<HookAnswer>
 
-/** `path` ends in `:id`. */
 export function mountHooks(server: FastifyInstance, path: string, budget: BodyBudget, take: TakeHook): void {
   server.route({
     method: ['GET', 'POST'],

@@ -9,12 +9,10 @@ import { addressList, type AddressList } from './headers.ts'
 import { rawAnswer } from './responses.ts'
 
 export interface ConnectionTimes {
-  /** For the request line and headers. */
   readonly headMs: number
   readonly requestMs: number
   readonly idleMs: number
   readonly checkMs: number
-  /** How long a refused client may take to read its response. */
   readonly lingerMs: number
 }
 
@@ -28,10 +26,9 @@ export const connectionTimes: ConnectionTimes = {
 
 /** A client that was idle for less may be about to send. */
 const minIdleMs = 5_000
-/** Further refused connections are closed without a response. */
 const lingeringMax = 256
 const warnEveryMs = 60_000
-/** For the database, outgoing requests and refused connections; half of the descriptors if there are few. */
+/** Half of the descriptors if there are few. */
 const reservedDescriptors = 1_000
 
 /** Logs if the open-file limit is below `wanted`. */
@@ -47,9 +44,7 @@ export function withinDescriptors(wanted: number, descriptors: number, log: Pick
 
 interface Connection {
   readonly socket: Socket
-  /** Undefined for a trusted proxy, which counts only in total. */
   readonly neighbours: Group | undefined
-  /** Requests without a complete response. */
   answering: number
   readonly answered: () => void
   request: IncomingMessage | undefined
@@ -63,7 +58,6 @@ interface Connection {
 interface Group {
   readonly address: string
   open: number
-  /** Without the headers of a request so far. */
   readonly silent: Set<Connection>
   /** Between two requests. */
   readonly idle: Set<Connection>
@@ -150,7 +144,6 @@ export class Connections {
   release(): void {
     const held = this.#held ?? []
     this.#held = undefined
-    // skip clients that have gone
     for (const { response, begin } of held) if (!response.closed) begin()
   }
 
@@ -163,7 +156,6 @@ export class Connections {
     return this.#open.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#onNone.push(resolve))
   }
 
-  /** Closes connections without a request. */
   closeIdle(): void {
     for (const { socket, idleAtBytes } of [...this.#all.silent, ...this.#all.idle])
       if (socket.bytesRead === idleAtBytes) socket.destroy()
@@ -237,7 +229,7 @@ export class Connections {
     connection.neighbours?.idle.add(connection)
   }
 
-  /** Closes the connection that has been silent longest, otherwise the one that has been idle longest. */
+  /** The one that has been silent longest, otherwise the one idle longest. */
   #evict(group: Group): boolean {
     const [silent] = group.silent
     const [idlest] = group.idle
@@ -301,7 +293,7 @@ function beginIn(group: Group, connection: Connection): void {
 const groupsOf = ({ neighbours }: Connection, all: Group): readonly Group[] =>
   neighbours === undefined ? [all] : [all, neighbours]
 
-/** An IPv4 address, mapped or not, or the first 64 bits of an IPv6 address, which one customer gets. */
+/** An IPv4 address, or the first 64 bits of an IPv6 address. */
 function addressKey(text: string): string {
   try {
     const address = ipaddr.process(text.replace(/%.*$/, ''))

@@ -13,7 +13,6 @@ export interface ServedFile {
   read(range: Range, signal: AbortSignal): Promise<Readable>
 }
 
-/** Throws a Problem for what is not served. */
 export type OpenFile = (id: string, query: Readonly<Record<string, unknown>>) => Promise<ServedFile>
 
 export function mountFiles(server: FastifyInstance, path: string, open: OpenFile): void {

@@ -5,13 +5,11 @@ import type { Readable } from 'node:stream'
 import { invalid, Problem } from '../../api/problem.ts'
 
 export interface FormReader<T> {
-  /** Returns a Problem to refuse the field. */
   field(name: string, value: string): Problem | null
   /** Rejects with the Problem for the client. */
   file(chunks: AsyncIterable<unknown>, file_name: string | null): Promise<T>
 }
 
-/** Bytes that a form may add to its file. */
 export const formOverhead = 64 * 1024
 
 export const isForm = (request: IncomingMessage): boolean =>
@@ -32,7 +30,6 @@ export async function receiving<T>(request: IncomingMessage, read: () => Promise
   }
 }
 
-/** Undefined if there is no file. */
 export async function readForm<T>(request: IncomingMessage, reader: FormReader<T>): Promise<T | undefined> {
   let reading: Promise<T> | undefined
   const form = openForm(request)

@@ -8,7 +8,6 @@ import { responses, routerPath } from './responses.ts'
 
 export interface Entered {
   readonly caller: Caller
-  /** Available to handlers as `session`. */
   readonly session: unknown
 }
 

@@ -7,7 +7,6 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6
 
 export type AddressList = (address: string) => boolean
 
-/** Undefined for an invalid range. */
 function parseRange(entry: string): [Address, number] | undefined {
   try {
     if (entry.includes('/')) return ipaddr.parseCIDR(entry)
@@ -25,7 +24,6 @@ export const isAddressRange = (entry: string): boolean =>
 /** Refuses the octal (`010.0.0.1` is 8.0.0.1) and short (`10.1`) forms that ipaddr.js accepts. */
 const isPlain = (address: string): boolean => isIP(address) !== 0
 
-/** Invalid entries cover nothing. */
 export function addressList(entries: readonly string[]): AddressList {
   const ranges = entries.map(parseRange).filter((range) => range !== undefined)
   return (text) => {
@@ -41,7 +39,6 @@ function covers(address: Address, network: Address, bits: number): boolean {
   return address.kind() === network.kind() && (address as ipaddr.IPv6).match(network as ipaddr.IPv6, bits)
 }
 
-/** An IPv4-mapped IPv6 address counts as IPv4. */
 function parseAddress(text: string): Address | undefined {
   try {
     return isPlain(text) ? ipaddr.process(text) : undefined

@@ -5,9 +5,8 @@ import type { Platform } from '../platform.ts'
 
 const readyWithinMs = 2_000
 
-/** `/readyz` fails once `isStopping`. */
 export function mountOperatorPages(server: FastifyInstance, platform: Platform, isStopping: () => boolean): void {
-  const also = { exposeHeadRoute: true } // many monitors use HEAD
+  const also = { exposeHeadRoute: true }
   server.get('/healthz', also, (_request, reply) =>
     reply.type('application/json; charset=utf-8').send('{"status":"ok"}'),
   )

@@ -9,7 +9,6 @@ import type { Route } from './route.ts'
 const wordLengthMax = 64
 const stepsMax = 12
 const fieldsNamedMax = 10
-/** A path with a longer part is unknown. */
 export const paramLengthMax = 300
 
 interface KnownPath {
@@ -34,9 +33,7 @@ export interface KnownPage {
   readonly has_page?: HasPage | undefined
 }
 
-/**
- * For a known path with another method the error lists the allowed methods, also in `Allow`. `pages` may grow later.
- */
+/** A known path with another method lists the allowed methods. `pages` may grow later. */
 export function unknownRoutes(routes: readonly Route[], pages: readonly KnownPage[] = []): RefuseUnknown {
   const known = new Map<string, KnownPath>()
   for (const { path, method } of routes) {
@@ -54,7 +51,6 @@ export function unknownRoutes(routes: readonly Route[], pages: readonly KnownPag
     const ofPages = pages
       .filter((page) => page.has_page?.(path) ?? fits(stepsOf(page.path), requested))
       .map((page) => page.method)
-    // the method is right: the resource does not exist
     if (ofPages.includes(method === 'HEAD' ? 'GET' : method))
       return new Problem('resource_missing', `There is no file ${cut(path, 200)}.`)
     const allowed = [...new Set([...methods, ...ofPages])].toSorted()
@@ -153,7 +149,6 @@ function nearestPath(
   return candidates.find((candidate) => candidate.path === path)
 }
 
-/** Undefined if a part differs too much. */
 function spelt(steps: readonly string[], requested: readonly string[]): string | undefined {
   if (steps.length !== requested.length) return undefined
   const words: string[] = []
@@ -192,7 +187,6 @@ export function meantField(
   )
 }
 
-/** Adds suggestions for unknown top-level fields. */
 export function namingUnknown(
   error: unknown,
   body: Readonly<Record<string, unknown>>,

@@ -47,7 +47,6 @@ export async function claimKey(
 const isKeyOf = (sql: Db, { account_id, mode, operation, key }: KeyedRequest) =>
   sql`account_id = ${account_id} and mode = ${mode} and operation = ${operation} and key = ${key}`
 
-/** Expired or not. */
 export async function findKey(sql: Db, request: KeyedRequest): Promise<KeyRow | null> {
   const [row] = await sql<KeyRow[]>`
     select fingerprint, status, response, encrypted_response, message_id, lease_until, created_at
@@ -105,7 +104,6 @@ export async function extendLease(sql: Db, { request, claimed_at }: Claim, lease
     where ${isKeyOf(sql, request)} and created_at = ${claimed_at} and status is null`
 }
 
-/** For an operation without effect. */
 export async function releaseKey(sql: Db, { request, claimed_at }: Claim): Promise<void> {
   await sql`
     delete from idempotency_keys
@@ -124,7 +122,6 @@ export async function expireKeys(sql: Db, now: number, limit: number): Promise<n
   return rows.count
 }
 
-/** All three are null without a key. */
 export const keyColumns = ['operation', 'idempotency_key', 'fingerprint'] as const
 
 /** Yields a row if the row `i` (account_id, mode and `keyColumns`) has no key, or one that expired at `aged_ms`. */
@@ -145,9 +142,8 @@ const statuses = JSON.stringify(
 )
 
 /**
- * Inserts the keys of `submitted` (n, account_id, mode, message_id, code, value and `keyColumns`): a message is
- * replayed as its 202, a `code` as that error, a `value` {status, response} unchanged. The first of rows with the same
- * key counts.
+ * A message is replayed as its 202, a `code` as that error, a `value` {status, response} unchanged. The first of rows
+ * with the same key counts.
  */
 export const insertKeys = (sql: Db, now: number, aged_ms: number) => sql`
   insert into idempotency_keys (account_id, mode, operation, key, fingerprint, status, message_id, response, created_at)

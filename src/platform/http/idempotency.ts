@@ -60,11 +60,10 @@ export function checkIdempotencyKey(header: string): string {
 /** Longer than any path with our ids; with the longest key it still fits an index entry. */
 const operationLengthMax = 1000
 
-/** A digest if the path contains words longer than any id. */
 const shortened = (operation: string): string =>
   operation.length <= operationLengthMax ? operation : hash('sha256', operation, 'base64url')
 
-/** A key used in the console belongs to its user, because the reply may show data that other members may not see. */
+/** A console key belongs to its user, because others may not see the reply. */
 export const keyedRequest = (caller: Caller, operation: string, key: string, fingerprint: string): KeyedRequest => ({
   account_id: caller.account_id,
   mode: caller.mode,
@@ -74,7 +73,6 @@ export const keyedRequest = (caller: Caller, operation: string, key: string, fin
 })
 
 export interface InFlight {
-  /** The fingerprint of the running request with this key, if any. */
   running(request: KeyedRequest): string | undefined
   enter(request: KeyedRequest): void
   leave(request: KeyedRequest): void
@@ -96,14 +94,10 @@ export function inFlight(): InFlight {
 interface KeyedTurn<A> {
   /** Returns `known` when the key is taken. */
   first(): Promise<A | 'known'>
-  /** Runs when the same request was answered before. */
   again(row: KeyRow): Promise<A>
 }
 
-/**
- * Runs one request at a time per key. Throws `idempotency_key_in_use` while another one runs, or
- * `idempotency_key_reused` if that is a different request.
- */
+/** Throws `idempotency_key_in_use` while the request runs, or `idempotency_key_reused` if another one runs. */
 export async function oneAtATime<A>(
   platform: Platform,
   flights: InFlight,
@@ -158,7 +152,7 @@ export const storedRefusal = (problem: Problem): object => ({
   error: { code: problem.code, message: problem.message, param: problem.param, details: problem.details },
 })
 
-/** Returns the stored reply, or throws the stored error. The HTTP layer adds the new request id. */
+/** Throws a stored error. The HTTP layer adds the new request id. */
 export function replay(platform: Pick<Platform, 'secrets'>, row: KeyRow): Reply {
   if (row.status! >= 400) throw replayedRefusal(storedBody(platform, row))
   return { status: row.status!, body: storedBody(platform, row), headers: replayedHeaders }
@@ -197,14 +191,12 @@ export async function refuseReused(platform: Platform, flights: InFlight, reques
   else if (other !== undefined) throw refusalWhileRunning(other, request)
 }
 
-/** For requests whose handler does not store the reply. */
 export const storeNothing: StoreReply = () => Promise.resolve()
 
 interface Operation {
   readonly request: KeyedRequest
   readonly secret: boolean
   readonly handler: (sql: Db, keep: StoreReply) => Promise<Reply>
-  /** null for an unreadable body. */
   readonly digest?: () => Promise<string | null>
 }
 
@@ -253,7 +245,6 @@ async function claimUnderLease(platform: Platform, flights: InFlight, claim: Cla
   }
 }
 
-/** Releases the key if no outcome is stored. */
 async function attemptHolding(
   platform: Platform,
   flights: InFlight,
@@ -282,10 +273,7 @@ const [endAgainMs, endAgainMsMax] = [500, 5_000]
 /** Beyond these limits the lease simply expires. */
 const [endWithinMs, unsettledMax] = [600_000, 200]
 
-/**
- * Rejects if the database failed, and retries for ten minutes, so that the key is in use no longer than the database
- * was unreachable.
- */
+/** Retries for ten minutes if the database failed. */
 async function endClaim(
   platform: Platform,
   flights: InFlight,
@@ -357,7 +345,6 @@ async function replayOf(platform: Platform, { digest }: Operation, row: KeyRow):
   return replay(platform, row)
 }
 
-/** False if another request has claimed the key. */
 async function settleKey(
   sql: Db,
   platform: Platform,

@@ -18,7 +18,6 @@ const pageQuery = {
   ),
 }
 
-/** Unknown parameters are refused. */
 export const listQuery = <P extends TProperties>(filters: P) =>
   Type.Object({ ...filters, ...pageQuery }, { additionalProperties: false })
 
@@ -54,10 +53,7 @@ export const pageOf = (query: { limit?: number; starting_after?: string }): Page
   starting_after: query.starting_after,
 })
 
-/**
- * Throws `parameter_invalid`. `absence` begins the message: 'No channel has the id'. `exists` must find deleted objects
- * too.
- */
+/** Throws `parameter_invalid`. `absence` begins the message. `exists` must find deleted objects too. */
 export async function requireCursor(
   cursor: string | undefined,
   absence: string,
@@ -66,7 +62,6 @@ export async function requireCursor(
   if (cursor !== undefined && !(await exists(cursor))) throw wrongCursor(absence)
 }
 
-/** For lists that check their cursor differently. */
 export const wrongCursor = (absence: string): Problem =>
   invalid(
     'starting_after',

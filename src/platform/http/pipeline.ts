@@ -56,7 +56,6 @@ export interface Pipeline {
 
 export interface PreparedRoute {
   readonly route: Route
-  /** The rate limit bucket; 0 for unknown paths. */
   readonly index: number
   readonly rate_limit: number
   readonly readQuery: QueryReader
@@ -91,10 +90,7 @@ export function prepare(route: Route, index: number, rate_limit: number, record?
   }
 }
 
-/**
- * Checks from authentication to mode (behaviour: conventions 3). Without a route it precedes the 404 of an unknown
- * path.
- */
+/** (behaviour: conventions 3) */
 export function guard(pipeline: Pipeline, prepared: PreparedRoute | undefined) {
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     if (prepared !== undefined) request.prepared = prepared
@@ -156,7 +152,6 @@ const overLimit = (limit: number): string =>
 const apiKeyOnSource =
   'This operation takes a source key (`svc_src_…`) and no API key. With an API key, the operation of the same method on the id of the source does the same.'
 
-/** The request counts against the rate limit. */
 function forbidden(route: Route, key: KeyFacts): Problem | undefined {
   if (key.source_status === 'disabled') return new Problem('source_disabled')
   if (route.source_key === true && key.source_status === null) return new Problem('scope_missing', apiKeyOnSource)
@@ -171,7 +166,6 @@ function forbidden(route: Route, key: KeyFacts): Problem | undefined {
   return undefined
 }
 
-/** `signal` is created on demand. */
 class Context implements RouteRequest<unknown, unknown> {
   readonly caller: Caller
   readonly params: Readonly<Record<string, string>>
@@ -227,7 +221,7 @@ class Context implements RouteRequest<unknown, unknown> {
   }
 }
 
-/** Runs from body to operation, in this order (behaviour: conventions 3). */
+/** (behaviour: conventions 3) */
 export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
   const { route } = prepared
   const takesBody = (route.method === 'POST' || route.method === 'PATCH') && route.streamed !== true
@@ -260,12 +254,11 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
           ? Problem.invalid(details as [Detail, ...Detail[]])
           : undefined
     if (misshapen !== undefined) {
-      // the key is checked before the shape: a known key decides
       if (key !== undefined)
         await refuseReused(
           pipeline.platform,
           pipeline.flights,
-          // no request that was executed had a query like a refused one
+          // such requests were never executed
           keyedRequest(
             request.caller!,
             operationOf(route, request),
@@ -290,7 +283,6 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
   }
 }
 
-/** A signed route checks everything itself. */
 export function performSigned(pipeline: Pipeline, route: Route, take: NonNullable<Route['take']>) {
   const bytesMax = route.body_bytes_max ?? limits.body_bytes
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
@@ -301,7 +293,6 @@ export function performSigned(pipeline: Pipeline, route: Route, take: NonNullabl
   }
 }
 
-/** Lists failures of the schema, and those that the handler would find. */
 function failuresOf(found: Detail[], parsed: Record<string, unknown>, { inspect }: Route): Detail[] {
   if (found.length === 0 || inspect === undefined) return found
   const named = new Set(found.map(({ param }) => param))
@@ -389,7 +380,6 @@ function bodyOf(prepared: PreparedRoute, raw: IncomingMessage, bytes: Buffer): R
   if (bytes.length === 0 && prepared.bodyOptional) return {}
   const { 'content-type': type, 'content-encoding': encoding } = raw.headers
   if (!isJsonType(type) || !isPlainEncoding(encoding)) {
-    // an operation without fields accepts any body
     if (prepared.route.body === undefined) return {}
     throw notJson(bytes, type, encoding)
   }

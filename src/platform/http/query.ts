@@ -12,14 +12,12 @@ import { meantField } from './hints.ts'
 
 export type RawQuery = Readonly<Record<string, string | string[]>>
 
-/** Adds failures to `details` and returns the typed values. */
 export type QueryReader = (raw: RawQuery, url: string, details: Detail[]) => Record<string, unknown>
 
 type Coerce = (text: string) => unknown
 
 const none: Record<string, unknown> = Object.freeze({})
 
-/** Without a schema every parameter is unknown. */
 export function queryReader(schema: TObject | undefined): QueryReader {
   const fields = new Map<string, Coerce>(
     Object.entries(schema?.properties ?? {}).map(([name, property]) => [name, coercion(name, property)]),
@@ -46,7 +44,6 @@ export function queryReader(schema: TObject | undefined): QueryReader {
   }
 }
 
-/** Only the first failures of a request get a suggestion. */
 const hintsMax = 10
 
 function hintOf(name: string, names: readonly string[]): string {
@@ -100,7 +97,6 @@ function undecodable(url: string): string[] {
   return names.map((name) => (isDecodable(name) ? decodeURIComponent(name) : name))
 }
 
-/** False if a percent sign starts no UTF-8 sequence. */
 export function isDecodable(text: string): boolean {
   try {
     decodeURIComponent(text)
@@ -110,7 +106,6 @@ export function isDecodable(text: string): boolean {
   }
 }
 
-/** Invalid text stays text, and validation reports it. */
 function coercion(name: string, schema: TSchema): Coerce {
   const { type } = schema as { type?: string | string[] }
   if (type === 'integer' || type === 'number')

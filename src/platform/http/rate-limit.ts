@@ -4,7 +4,6 @@
 import type { SteadyClock } from '../../lib/clock.ts'
 
 export const windowMs = 1000
-/** The oldest windows are dropped first. */
 const keysMax = 50_000
 
 export interface Verdict {

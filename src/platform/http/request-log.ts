@@ -16,7 +16,6 @@ declare module 'fastify' {
 
 const clientIdLengthMax = 128
 
-/** Must be cheap and never throw. */
 export type NoteAnswer = (request: FastifyRequest, reply: FastifyReply) => void
 
 export function requestLog(platform: Platform, note: NoteAnswer | undefined) {

@@ -10,7 +10,6 @@ import type { Route } from './route.ts'
 
 import fastJsonStringify, { type Schema } from 'fast-json-stringify'
 
-/** Converts `{id}` to the router's `:id`. */
 export const routerPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
 
 export function responses(route: Pick<Route, 'replies'>): Record<string, unknown> {
@@ -76,7 +75,6 @@ export function problemOf(error: unknown): Problem | undefined {
   return undefined
 }
 
-/** For the envelope and items of a batch. */
 export function errorBody(error: Problem, request_id: string, base_url: string): ErrorBody {
   const body: ErrorBody = {
     type: errorType(errorEntry(error.code).status),
@@ -91,7 +89,6 @@ export function errorBody(error: Problem, request_id: string, base_url: string):
   return body
 }
 
-/** Undefined if the socket is no longer writable. */
 export function answerMalformed(
   error: NodeJS.ErrnoException,
   socket: Duplex,

@@ -28,22 +28,15 @@ export interface RouteRequest<Q, B> {
   readonly params: Readonly<Record<string, string>>
   readonly query: Q
   readonly body: B
-  /**
-   * The pool; with `idempotent: 'transaction'` and an Idempotency-Key the transaction that also writes the key; for an
-   * expensive read its own transaction.
-   */
+  /** The pool or a transaction; with an Idempotency-Key the one that stores the key. */
   readonly sql: Db
-  /** For routes with `idempotent: 'lease'`. */
   readonly keep: StoreReply
-  /** For routes with `idempotent: 'own'`. */
   readonly idempotency_key: string | undefined
-  /** Milliseconds of the platform's clock. */
   readonly arrived_at: number
   /** null for an API key. */
   readonly session: unknown
   /** For routes with `streamed: true`: the unread request. */
   readonly raw: IncomingMessage
-  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal
 }
 
@@ -62,20 +55,18 @@ export interface RouteDefinition<Q extends TObject, B extends TSchema> {
   /** The operation id (behaviour: operating 1.2): resource, dot, action, such as `messages.list_events`. */
   readonly operation: string
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** With parameters in braces, such as `{id}`. */
   readonly path: string
   /** null: any valid key. */
   readonly scope: Scope | null
   /** Requires the key of an integration source instead of an API key. */
   readonly source_key?: boolean
-  /** Only keys of this mode may call it. */
   readonly mode?: Mode
   readonly summary: string
   readonly description?: string
   readonly tag: string
   /**
-   * How a POST stores its Idempotency-Key: in the transaction of the operation (default); under a lease, for operations
-   * with a network call; or by the handler itself.
+   * Stored in the transaction of the operation (default), under a lease for operations with a network call, or by the
+   * handler.
    */
   readonly idempotent?: 'transaction' | 'lease' | 'own'
   readonly query?: Q
@@ -88,11 +79,9 @@ export interface RouteDefinition<Q extends TObject, B extends TSchema> {
   readonly inspect?: (body: Readonly<Record<string, unknown>>) => readonly Detail[]
   /** An item with values that no field may contain reaches the handler as an `UnfitItem`. */
   readonly items_apart?: ItemsApart
-  /** Known top-level fields that are not in the schema. */
   readonly known_fields?: readonly string[]
   /** Field names of other services (lower-case letters and digits only), for suggestions in errors. */
   readonly other_names?: Readonly<Record<string, string>>
-  /** Paths of other services, for suggestions in errors. */
   readonly other_paths?: readonly string[]
   /** Paths of nested fields that the operation ignores, to report. */
   readonly ignored_within?: (body: Readonly<Record<string, unknown>>) => readonly string[]
@@ -110,42 +99,29 @@ export interface RouteDefinition<Q extends TObject, B extends TSchema> {
   readonly digestOf?: (request: Pick<RouteRequest<Static<Q>, Static<B>>, 'query' | 'raw'>) => Promise<string | null>
   /** Requests per second per key; default `rate_limit_default`. */
   readonly rate_limit?: RateLimitSetting
-  /**
-   * For reads that may take seconds: `sql` is a transaction of the read pool (`platform/database/read-pool.ts`). 429 if
-   * no slot becomes free, 503 if it takes too long.
-   */
+  /** For reads that may take seconds: `sql` is a transaction of the read pool, with its errors 429 and 503. */
   readonly expensive?: {
     /** By default all requests. */
     readonly when?: (query: Static<Q>) => boolean
-    /** A sentence that helps the caller shorten a slow read. */
     readonly narrow: string
   }
-  /**
-   * Authorizes by the body before the Idempotency-Key is looked up, so that no reply is replayed to a caller without
-   * the permission.
-   */
+  /** Runs before the Idempotency-Key is looked up, so that no reply is replayed without the permission. */
   readonly permit?: (request: RouteRequest<Static<Q>, Static<B>>) => void
   /** The stored reply is encrypted (behaviour: idempotency 3.4). */
   readonly secret_reply?: boolean
-  /**
-   * The body schema of every success status. A string is a non-JSON content type, with a string, Buffer or Readable as
-   * the body; declare 304 with ''.
-   */
+  /** A string is a non-JSON content type, with a string, Buffer or Readable as the body; declare 304 with ''. */
   readonly replies: Readonly<Record<number, TSchema | string>>
   /** Answers 200 with CSV if `Accept` asks for it; an Idempotency-Key has no effect then. */
   readonly csv?: (request: RouteRequest<Static<Q>, Static<B>>) => Promise<Reply>
   /** For the documents: the handler sends `ETag` and honours `If-None-Match`. */
   readonly etag?: boolean
-  /** Besides those of every route. */
   readonly errors: readonly ErrorCode[]
   readonly handler: (request: RouteRequest<Static<Q>, Static<B>>) => Promise<Reply>
-  /** The handler of a signed route. */
   readonly take?: (request: SignedRequest) => Promise<Reply>
 }
 
 export type Route = RouteDefinition<TObject, TSchema>
 
-/** The types of `query` and `body` follow from their schemas. */
 export function route<Q extends TObject, B extends TSchema>(definition: RouteDefinition<Q, B>): Route {
   return definition as unknown as Route
 }

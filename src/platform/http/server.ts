@@ -43,7 +43,6 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   const server: FastifyInstance = Fastify({
     ...serverOptions(platform, connections),
     clientErrorHandler: onMalformed,
-    // no hook has run for a path that the router cannot parse
     frameworkErrors: (_error, request, reply) => {
       begin(platform, request as unknown as FastifyRequest, reply as unknown as FastifyReply)
       unknown(request as unknown as FastifyRequest, reply as unknown as FastifyReply)
@@ -133,7 +132,6 @@ declare module 'fastify' {
   }
 }
 
-/** For suggestions; without HEAD and OPTIONS. */
 function pagesOf(server: FastifyInstance): readonly KnownPage[] {
   const pages: KnownPage[] = []
   server.addHook('onRoute', ({ url, method, config }) => {
@@ -160,10 +158,7 @@ function pipelineOf(
   }
 }
 
-/**
- * Drops a trailing slash, makes undecodable paths unknown (behaviour: conventions 1.3), takes the path of an absolute
- * URL, and decodes letters and digits (RFC 9112 3.2.2, RFC 3986 6.2.2.2).
- */
+/** Normalizes targets (behaviour: conventions 1.3) by RFC 9112 3.2.2 and RFC 3986 6.2.2.2. */
 function routableUrl(target: string): string {
   const url = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*\/?/i, '/')
   const end = url.indexOf('?')
@@ -248,7 +243,6 @@ function begin(platform: Platform, request: FastifyRequest, reply: FastifyReply)
 }
 
 function fail(platform: Platform, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  // a disconnected client is no failure of the database
   if (!request.raw.readableAborted) platform.storage.failed(error)
   const problem = problemOf(error) ?? unexpected(platform, error, request)
   platform.metrics.requests_refused.inc({ code: problem.code })

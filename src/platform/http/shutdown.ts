@@ -15,10 +15,8 @@ const quietMs = 100
 const quietTriesMax = 5
 /** A turn of the event loop this short did nothing but poll for connections. */
 const shortTurnMs = 0.05
-/** Held requests need an answer. */
 const shortTurnWithinMs = 200
 
-/** Resolves once no connection is open. */
 export async function stopListening(server: Server, connections: Connections, clock: SteadyClock): Promise<void> {
   if (!server.listening) return
   const ended = new AbortController()
@@ -39,10 +37,7 @@ export async function stopListening(server: Server, connections: Connections, cl
   }
 }
 
-/**
- * The kernel resets connections that were not accepted yet, so this waits for a moment in which nobody connects, and
- * holds requests until then.
- */
+/** The kernel resets connections that were not accepted yet, so this waits for a quiet moment. */
 async function closeListener(server: Server, connections: Connections, clock: Clock): Promise<void> {
   connections.hold()
   for (let tries = 0, before = -1; tries < quietTriesMax && before !== connections.admitted; tries++) {

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 export interface SinglePage {
-  /** Such as `/console`: files below `assets/`, its API below `api/`, the page everywhere else. */
+  /** Such as `/console`: files below `assets/`, its API below `api/`. */
   readonly path: string
   /** With `index.html` and `assets/`. If it is missing, nothing is mounted. */
   readonly folder: string
@@ -16,7 +16,6 @@ export interface SinglePage {
 const noncePlaceholder = /__NONCE__/g
 const yearSeconds = 31_536_000
 
-/** Unanswered paths below `api/` are unknown paths like any other. */
 export function mountSinglePage(server: FastifyInstance, { path, folder, is_https }: SinglePage): void {
   const page = join(folder, 'index.html')
   if (!existsSync(page)) return
@@ -34,7 +33,6 @@ export function mountSinglePage(server: FastifyInstance, { path, folder, is_http
     return isAsked(`${path}/${below}`) ? reply.callNotFound() : send(reply)
   })
   void server.register(async (files) => {
-    // an invalid path is a missing file
     files.setErrorHandler((error, _request, reply) => {
       if ((error as { code?: unknown }).code !== 'FST_STATIC_FORBIDDEN_PATH') throw error
       reply.callNotFound()

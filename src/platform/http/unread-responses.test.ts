@@ -13,7 +13,7 @@ import { UnreadResponses, unreadLimits, type UnreadLimits } from './unread-respo
 /** More than the system buffers for a connection. */
 const answerBytes = 16 * 1024 * 1024
 
-/** A server that answers with a body whose size the path chooses, and records the paths that it began to answer. */
+/** The path chooses the size of the response. Records the paths in order. */
 async function serverOf(t: TestContext, bounds: Partial<UnreadLimits> = {}) {
   const clock = fakeClock()
   const unread = new UnreadResponses(clock, { ...unreadLimits, ...bounds })
@@ -42,7 +42,7 @@ async function serverOf(t: TestContext, bounds: Partial<UnreadLimits> = {}) {
   const ask = (...paths: string[]) => {
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
     sockets.push(socket)
-    socket.on('error', () => undefined) // and nobody reads it
+    socket.on('error', () => undefined) // nobody reads it
     socket.write(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''))
     return socket
   }
@@ -150,7 +150,7 @@ test('a response that is not read in time is closed, complete or streamed; one t
     rounds += 1
     return await open()
   }
-  // a period of the stream begins anew with what was taken last, which for who reads nothing is what the system still took for them: on a busy machine that comes late
+  // the system may accept the last chunk late on a busy machine, which restarts the period
   await until('who reads nothing to be closed', round, (count) => count === 1 && rounds >= 4)
 
   assert.equal(reader.destroyed, false)

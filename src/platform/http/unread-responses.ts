@@ -4,13 +4,10 @@ import type { Socket } from 'node:net'
 import type { Clock } from '../../lib/clock.ts'
 
 export interface UnreadLimits {
-  /** For all connections of this process. */
   readonly bytesMax: number
-  /** How long a client may read nothing, in addition to the time that the rate allows. */
+  /** In addition to the time that the rate allows. */
   readonly stallMs: number
-  /** The slowest allowed rate of a client. */
   readonly bytesPerSecond: number
-  /** Pipelined requests per connection. */
   readonly pipelinedMax: number
 }
 
@@ -43,10 +40,7 @@ export class UnreadResponses {
     return this.#bytes
   }
 
-  /**
-   * Calls `respond` once the earlier responses of the connection were sent. A client that pipelines more than `pipelinedMax`
-   * requests is disconnected.
-   */
+  /** A client that pipelines more than `pipelinedMax` requests is disconnected. */
   inOrder({ socket }: IncomingMessage, response: ServerResponse, respond: () => void): void {
     // Node continues to parse what it has read of a destroyed connection, up to a thousand requests
     if (socket.destroyed) return
@@ -59,7 +53,6 @@ export class UnreadResponses {
     }
     response.once('socket', () => {
       this.#pipelined.set(socket, this.#pipelined.get(socket)! - 1)
-      // not within the event: Node still has to flush this response
       process.nextTick(respond)
     })
   }
@@ -81,7 +74,6 @@ export class UnreadResponses {
     this.#evict(response)
   }
 
-  /** Closes the connection of a client that reads too slowly. */
   async #closeIfStalled(socket: Socket, ended: AbortSignal): Promise<void> {
     const { stallMs, bytesPerSecond } = this.#limits
     for (let before = -1; !ended.aborted;) {
@@ -94,7 +86,6 @@ export class UnreadResponses {
     }
   }
 
-  /** Evicts the oldest until the unread bytes are within the limit. */
   #evict(newest: ServerResponse): void {
     for (const [response, { socket, bytes }] of this.#waiting) {
       if (this.#bytes <= this.#limits.bytesMax || response === newest) return

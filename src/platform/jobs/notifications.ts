@@ -9,7 +9,6 @@ export interface Notifications {
   notify(...names: string[]): void
   wake(...names: string[]): void
   on(name: string, listener: () => void): void
-  /** Called whenever notifications may have been missed. */
   onMissed(listener: () => void): void
   /** For commands, which do not `open`. */
   flush(): Promise<void>

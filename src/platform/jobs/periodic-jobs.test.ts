@@ -43,7 +43,7 @@ test('partitions are created ahead and dropped after retention', async (t) => {
   await clock.advance(7 * day)
   await maintainPartitions(pool, events, clock.now(), clock.now() - 30 * day)
 
-  // the partition of the current week begins behind the row that is in the default partition
+  // the partition of the current week begins after the row in the default partition
   assert.deepEqual([made, again], [4, 0])
   assert.deepEqual(before, [
     [stray, 'events_default'],
@@ -87,7 +87,7 @@ test('a periodic job runs when it is due, in one process at a time, and its fail
       throw new Error('broken')
     }),
     periodicJob('often', 1000, async () => {
-      // while this one is at it, another process finds the lock taken
+      // another process finds the lock taken
       await other.tick()
       return 0
     }),

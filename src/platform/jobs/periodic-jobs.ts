@@ -32,7 +32,6 @@ export const heartbeatWorker = (
   },
 })
 
-/** Other processes can then claim its work at once. */
 export async function signOff(platform: Platform): Promise<void> {
   await platform.pool`delete from processes where id = ${platform.process_id}`
 }
@@ -70,7 +69,6 @@ export function periodicJobsWorker(platform: Platform, periodicJobs: readonly Pe
   }
 }
 
-/** A failing job does not stop the others. */
 async function runPeriodicJob(platform: Platform, periodicJob: PeriodicJob, stopping?: AbortSignal): Promise<void> {
   if (stopping?.aborted === true) return
   try {

@@ -1,4 +1,4 @@
-/** How a process tells the others that it lives (behaviour: operating 3.2). */
+/** Heartbeats show other processes that a process lives (behaviour: operating 3.2). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { closing } from '../../../test/support/closing.ts'

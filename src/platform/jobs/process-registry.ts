@@ -8,13 +8,11 @@ import type { Platform } from '../platform.ts'
 
 export interface ProcessRegistry {
   /**
-   * If this is the only process, work claimed by dead processes is free at once (behaviour: messages 7.7). If another
-   * process was alone, waits until it has run `beforeSharing`, or counts as dead.
+   * If another process was alone, waits until it has run `beforeSharing`, or counts as dead (behaviour: messages 7.7).
    */
   open(): Promise<void>
   /**
-   * Called at every heartbeat: registers again after the connection was lost. `beat` runs on the connection that holds
-   * the lock, because tenants may use all connections of the pool.
+   * Called at every heartbeat. `beat` runs on the connection that holds the lock, because tenants may use all others.
    */
   renew(beat: (sql: Db) => Promise<void>): Promise<void>
   alone(): boolean
@@ -22,7 +20,6 @@ export interface ProcessRegistry {
 }
 
 export interface ProcessHooks {
-  /** Called before another process begins to work. */
   readonly beforeSharing: () => Promise<void>
   readonly wakePeers: () => void
 }
@@ -43,7 +40,6 @@ const tryAlone = async (sql: ReservedSql): Promise<boolean> => {
   return row!.alone
 }
 
-/** False when the process that is alone did not answer in time. */
 async function share(sql: ReservedSql, wait_ms: number): Promise<boolean> {
   await sql`select set_config('lock_timeout', ${`${wait_ms}ms`}, false)`
   try {
@@ -72,8 +68,7 @@ async function hasCompany(sql: ReservedSql, process_id: string, alive_since: str
 }
 
 /**
- * Each process holds the lock shared. One that is alone also holds it exclusively, so that a newcomer waits until
- * `beforeSharing` has run.
+ * Each process holds the lock shared; one that is alone also exclusively, so that a newcomer waits for `beforeSharing`.
  */
 export function processRegistry(platform: Platform, hooks: ProcessHooks): ProcessRegistry {
   const { clock, log, pool, process_id } = platform

@@ -1,4 +1,4 @@
-/** A clock that jumps: what would age out by the jump stays, also for processes that start afterwards, until the clock is right or said to be. */
+/** After a jump of the clock nothing expires, until the clock is corrected or confirmed. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { startProcess } from '../../../test/support/process.ts'

@@ -9,15 +9,13 @@ import type { Log } from '../observability/log.ts'
 export interface RetentionClock {
   /** Never later than the clock. Use it to delete, write off or fail something because of its age. */
   now(): number
-  /** `made_at` is ISO 8601. Rows created after the jump expire by the clock, all others by `now`. */
+  /** Rows created after a jump expire by the clock, all others by `now`. */
   isPast(deadline_ms: number, made_at: string): boolean
-  /** How far the clock is ahead of the trusted time; 0 while it is trusted. */
   ahead_ms(): number
   /** Called at every heartbeat: exchanges the trusted time through the database. */
   sync(sql: Db): Promise<void>
   /** Trusts the clock as it is, here and in running processes. */
   accept(): Promise<void>
-  /** For `posthorn doctor`. */
   warnings(sql: Db): Promise<string[]>
 }
 
@@ -86,7 +84,6 @@ function trust(state: State, at_ms: number): void {
   state.trusted_elapsed = state.clock.elapsed()
 }
 
-/** A clock that was set back expires nothing. */
 function aheadOf(state: State): number {
   const now = state.clock.now()
   const ahead_ms = now - expected(state)
@@ -114,7 +111,6 @@ async function initialTime(state: State, sql: Db): Promise<number> {
   return stored ?? now
 }
 
-/** Resolves to the later of both times. */
 async function exchange(state: State, sql: Db): Promise<number> {
   const [row] = await sql<{ trusted_at: string }[]>`
     update installation

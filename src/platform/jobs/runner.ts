@@ -13,7 +13,6 @@ export interface WorkerSource {
 }
 
 export interface Loops {
-  /** Run whatever the roles; the heartbeat is the first. */
   readonly everywhere: readonly Loop[]
   readonly workers: readonly Loop[]
 }

@@ -20,7 +20,6 @@ test('an error is logged without values of rows', async (t) => {
   assert.match(JSON.parse(lines[1]!).err.cause.code, /^22/)
 })
 
-/** What a logger of this format writes. */
 function written(format: 'json' | 'text', log: (log: ReturnType<typeof makeLog>) => void): string {
   const lines: string[] = []
   log(makeLog('info', format, { write: (line) => void lines.push(line) }))

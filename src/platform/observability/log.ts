@@ -11,10 +11,8 @@ export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' |
 export type LogFormat = 'auto' | 'json' | 'text'
 
 const standardError = 2
-/** For a blocked standard error; further lines are lost. */
 const waitingBytesMax = 16 * 1024 * 1024
 
-/** `auto`: text on a terminal, otherwise JSON. */
 export function makeLog(
   level: LogLevel,
   format: LogFormat = 'json',

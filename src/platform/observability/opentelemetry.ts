@@ -83,7 +83,6 @@ function samplerOf(name: TraceSettings['sampler'], ratio: number): Sampler {
   return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root
 }
 
-/** Logs only changes between failing and working. */
 function loggingChanges(exporter: SpanExporter, log: Log): SpanExporter {
   let failing = false
   return {

@@ -18,7 +18,6 @@ export interface SpanRecorder {
 
 export interface Tracing {
   readonly isRecording: boolean
-  /** Undefined without a recorder. */
   start(name: string, kind: SpanKind, parent: TraceContext | undefined, attributes: SpanAttributes): Span | undefined
   /** In memory, for about the ten thousand newest. */
   remember(id: string, trace: TraceContext): void

@@ -8,11 +8,8 @@ const pageRows = 500
 type SealedRow = Readonly<Record<string, string | null>> & { readonly id: string }
 
 interface SealedTable<Row extends SealedRow> {
-  /** The kind of row, for the log: `channel`. */
   readonly what: string
-  /** In the order of ids. */
   list(sql: Db, after: string, rows_max: number): Promise<readonly Row[]>
-  /** Does nothing if the row is no longer `old`. */
   reseal(sql: Db, old: Row, row: Row): Promise<void>
 }
 
@@ -39,7 +36,6 @@ export async function resealAll<Row extends SealedRow>(
   }
 }
 
-/** null: everything is under the current key. */
 function resealed<Row extends SealedRow>(secrets: Secrets, row: Row): Row | null {
   const old = Object.entries(row).filter(([name, text]) => name !== 'id' && text !== null && !secrets.isCurrent(text))
   return old.length === 0

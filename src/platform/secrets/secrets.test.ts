@@ -1,4 +1,4 @@
-/** Sealing, opening, rotation and the keyed hash, without a database. */
+/** Encryption, rotation and the keyed hash, without a database. */
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'

@@ -16,7 +16,6 @@ export interface Secrets {
 }
 
 export interface SecretKeys {
-  /** 32 bytes in base64 (POSTHORN_SECRET_KEY). */
   readonly current: string
   /** Earlier keys that can still decrypt (POSTHORN_PREVIOUS_SECRET_KEYS). */
   readonly previous: readonly string[]
@@ -90,11 +89,9 @@ export async function openSecrets(sql: Db, keys: SecretKeys): Promise<Secrets> {
   return makeSecrets(keys, Buffer.from(hashKey, 'base64'))
 }
 
-/** Throws `OperatorError` if none of the keys matches. */
 export const requireFittingKey = (keys: SecretKeys, row: { key_check: string; address_hash_key: string }): void =>
   void proven(makeSecrets(keys, randomBytes(32)), row)
 
-/** Throws like `requireFittingKey`. */
 export function hashAlike(
   keys: SecretKeys,
   row: { key_check: string; address_hash_key: string },
