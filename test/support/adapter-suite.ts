@@ -74,8 +74,8 @@ export function adapterSuite(described: Provider, start: Start): void {
 
 const reasonsOf = ({ outcomes, wrongConnection, taken, several, hostile, receipt }: AdapterSamples): Set<string> =>
   new Set(
-    [...Object.values(outcomes), wrongConnection, taken, several, hostile, receipt ?? {}].flatMap((given) =>
-      left(given) ? [given.why_not] : [],
+    [...Object.values(outcomes), wrongConnection, taken, several, hostile, receipt ?? {}].flatMap((sample) =>
+      left(sample) ? [sample.why_not] : [],
     ),
   )
 
@@ -146,8 +146,13 @@ function provokedOf({ outcomes }: AdapterSamples, kind: Outcome['kind']): readon
   return (Array.isArray(provoked) ? provoked : [provoked]) as [Provoked, ...Provoked[]]
 }
 
-async function trySeveral(suite: TestContext, provider: Provider, begin: Start, given: AdapterSamples): Promise<void> {
-  if (left(given.several)) return
+async function trySeveral(
+  suite: TestContext,
+  provider: Provider,
+  begin: Start,
+  samples: AdapterSamples,
+): Promise<void> {
+  if (left(samples.several)) return
   await suite.test(`after a partial acceptance sends only the remaining parts, in any process`, async (t) => {
     const samples = await begin(t)
     const several = samples.several as SeveralSample
@@ -241,12 +246,12 @@ async function tryConnecting(
   if (left(wrongConnection)) return
   await suite.test('refuses wrong credentials with a sentence', async (t) => {
     const samples = await begin(t)
-    const given = samples.wrongConnection as typeof wrongConnection
+    const wrongOne = samples.wrongConnection as typeof wrongConnection
 
-    const wrong = await provider.adapter(samples.tools).connect!(given, never)
+    const wrong = await provider.adapter(samples.tools).connect!(wrongOne, never)
 
     assert.equal(wrong.kind, 'refused', JSON.stringify(wrong))
-    assertNoSecrets(provider, given, wrong)
+    assertNoSecrets(provider, wrongOne, wrong)
     if (wrong.kind === 'refused') assert.match(wrong.message, /[.!?]$/)
   })
 }

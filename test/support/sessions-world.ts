@@ -141,11 +141,7 @@ export async function sessionsWorld(t: TestContext, channels = 1) {
       closing.hangs = false
       return sessions.stop()
     })
-    return {
-      ...sessions,
-      tick: () => sessions.worker.tick(),
-      beat: () => beat(world, name),
-    }
+    return { ...sessions, tick: () => sessions.worker.tick(), beat: () => beat(world, name) }
   }
   const openSessions = () => opened.filter(({ closed }) => !closed)
   const change = (set: Partial<ChannelRow>) =>

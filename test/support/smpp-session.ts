@@ -41,9 +41,9 @@ export async function linked(t: TestContext, { settings, credentials, smsc: opti
   const lease: { own: boolean } = { own: true }
   const connection = connectionTo(sim, settings, credentials)
   const open = async ({ anew = false } = {}) => {
-    const tell: StoreItems = async (reports, bytes, why) => {
+    const tell: StoreItems = async (received, bytes, why) => {
       if (storing.fails) throw new Error('the database is away')
-      items.push(...reports)
+      items.push(...received)
       raw.push(bytes)
       if (why !== undefined) ignored.push(why)
     }

@@ -24,8 +24,8 @@ export const connection: Connection = {
   webhook_url: 'https://example.com/hooks/channels/ch_1',
 }
 export const never = new AbortController().signal
-export const message = (given: Partial<OutboundMessage> = {}): OutboundMessage =>
-  messageOf(connection, { to: '+4915112345678', ...given })
+export const message = (overrides: Partial<OutboundMessage> = {}): OutboundMessage =>
+  messageOf(connection, { to: '+4915112345678', ...overrides })
 export const { id } = message()
 export const callback = (body: string | Uint8Array, secret = graph.credentials.app_secret): Callback => ({
   method: 'POST',
@@ -34,8 +34,8 @@ export const callback = (body: string | Uint8Array, secret = graph.credentials.a
   headers: { 'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}` },
   body: Buffer.from(body),
 })
-export const changes = (given: readonly object[], account = graph.credentials.business_account_id) =>
-  JSON.stringify({ object: 'whatsapp_business_account', entry: [{ id: account, changes: given }] })
+export const changes = (list: readonly object[], account = graph.credentials.business_account_id) =>
+  JSON.stringify({ object: 'whatsapp_business_account', entry: [{ id: account, changes: list }] })
 export const statusTime = '2025-06-15T23:27:53.000Z'
-export const itemsOf = (...given: readonly object[]): readonly CallbackItem[] =>
-  adapter.receiveCallback!(callback(changes(given)), connection)!.items
+export const itemsOf = (...list: readonly object[]): readonly CallbackItem[] =>
+  adapter.receiveCallback!(callback(changes(list)), connection)!.items

@@ -45,7 +45,11 @@ const connection: Connection = {
 }
 const recipient = '+14155550123'
 
-async function started(t: TestContext, given: Partial<Connection> = {}, reach: (url: string) => string = (url) => url) {
+async function started(
+  t: TestContext,
+  overrides: Partial<Connection> = {},
+  reach: (url: string) => string = (url) => url,
+) {
   const clock = fakeClock()
   const sim = await simulateTwilio(t, {
     account_sid,
@@ -57,7 +61,7 @@ async function started(t: TestContext, given: Partial<Connection> = {}, reach: (
   const tools = providerTools({ url: sim.url, clock })
   closing(t, () => tools.http.close())
   const adapter = twilio.adapter(tools)
-  const channel = { ...connection, ...given }
+  const channel = { ...connection, ...overrides }
   const never = new AbortController().signal
   const message = (more: Partial<OutboundMessage> = {}) => messageOf(channel, { to: recipient, ...more })
   return {
@@ -251,8 +255,8 @@ test('a messaging service chooses the sender, and files are one message', async 
 })
 
 test('a private callback address is given only to a stand-in for Twilio', async (t) => {
-  const given = { ...connection, webhook_url: 'http://127.0.0.1:8080/hooks/channels/ch_1' }
-  const { sim, send, tools } = await started(t, given)
+  const channel = { ...connection, webhook_url: 'http://127.0.0.1:8080/hooks/channels/ch_1' }
+  const { sim, send, tools } = await started(t, channel)
   const posted: string[] = []
   const http: HttpClient = {
     ...tools.http,
@@ -264,7 +268,7 @@ test('a private callback address is given only to a stand-in for Twilio', async 
   const real = twilio.adapter({ ...tools, http, url: 'https://api.twilio.com' })
 
   await send()
-  await real.send!(messageOf(given, { to: recipient }), given, new AbortController().signal)
+  await real.send!(messageOf(channel, { to: recipient }), channel, new AbortController().signal)
 
   assert.equal(
     sim.messages[0]!.form.get('StatusCallback'),

@@ -147,14 +147,14 @@ for (const { connection, proof, sign: prove } of ways) {
 
 async function handedOver(
   t: Parameters<typeof simulateVonage>[0],
-  given: Parameters<typeof messageOf>[1],
+  overrides: Parameters<typeof messageOf>[1],
   connection = signed,
 ) {
   const sim = await simulateVonage(t, account)
   const tools = providerTools({ url: sim.url, clock: fakeClock('2026-01-31T09:30:00.000Z') })
   t.after(() => tools.http.close())
   const outcome = await vonage.adapter(tools).send!(
-    messageOf(connection, given),
+    messageOf(connection, overrides),
     connection,
     new AbortController().signal,
   )

@@ -12,13 +12,13 @@ export async function abortedSendsNothing(t: TestContext, provider: Provider, sa
   await before?.()
   const send = await sender(t, provider, samples)
 
-  const outcome = await send({ to, ...content }, AbortSignal.abort(new Error('given up')))
+  const outcome = await send({ to, ...content }, AbortSignal.abort(new Error('aborted')))
 
   assertOutcome(outcome)
   if (provider.adapter(samples.tools).instant === true) return
   assert.ok(
     outcome.kind === 'unavailable' || outcome.kind === 'unknown',
-    `it was given up, and is ${JSON.stringify(outcome)}`,
+    `it was aborted, and is ${JSON.stringify(outcome)}`,
   )
   if (left(taken)) return
   // an earlier request would have arrived by now

@@ -52,8 +52,8 @@ async function receivingSession(t: TestContext, provider: Provider, samples: Ada
   const { connection, say } = samples.session!
   const items: CallbackItem[] = []
   const stored = Promise.withResolvers<void>()
-  const tell = async (reports: readonly CallbackItem[]) => {
-    items.push(...reports)
+  const tell = async (received: readonly CallbackItem[]) => {
+    items.push(...received)
     await stored.promise
   }
   const adapter = provider.adapter(samples.tools)

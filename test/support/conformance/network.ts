@@ -135,7 +135,7 @@ async function facesSilence(t: TestContext, provider: Provider, begin: Start): P
 
   const outcome = send(over.signal)
   await server!.arrived(1)
-  over.abort(new Error('given up'))
+  over.abort(new Error('aborted'))
 
   assert.equal((await outcome).kind, 'unknown')
   const stopped = AbortSignal.abort()
@@ -147,11 +147,11 @@ async function facesSilence(t: TestContext, provider: Provider, begin: Start): P
 
 /** Anything else would send again or end a message whose outcome is unknown. */
 function assertQueryRepeated(
-  asked: StatusQueryResult | undefined,
+  result: StatusQueryResult | undefined,
   kind: 'no_answer' | 'throttled' = 'no_answer',
 ): void {
-  if (asked !== undefined)
-    assert.equal(asked.kind, kind, `a provider that did not answer is asked again: ${JSON.stringify(asked)}`)
+  if (result !== undefined)
+    assert.equal(result.kind, kind, `a provider that did not answer is queried again: ${JSON.stringify(result)}`)
 }
 
 /** Echoes of the request: as a debug page, in each provider's error format, as a line with credentials. */
@@ -206,7 +206,7 @@ async function facesPeer(
   const over = new AbortController()
   const opening = provider.adapter(tools).openSession!(connection, openingOf({ signal: over.signal }))
   await within('a connection', peer.connected)
-  if (giveUp) over.abort(new Error('given up'))
+  if (giveUp) over.abort(new Error('aborted'))
 
   const opened = await within('an answer', opening)
 

@@ -26,7 +26,7 @@ const never = new AbortController().signal
 
 export const messageOf = (
   connection: Connection,
-  given: Partial<OutboundMessage> & { readonly to: string },
+  overrides: Partial<OutboundMessage> & { readonly to: string },
 ): OutboundMessage => ({
   id: 'msg_00000000000000000000000001',
   channel_id: connection.channel_id,
@@ -38,7 +38,7 @@ export const messageOf = (
   first_sent_at: null,
   already_accepted: [],
   expires_at: null,
-  ...given,
+  ...overrides,
 })
 
 export const unconfirmed = (
@@ -49,11 +49,11 @@ export const unconfirmed = (
   last_attempt_ended_at: handed_over_until,
 })
 
-export const openingOf = (given: Partial<SessionContext> = {}): SessionContext => ({
+export const openingOf = (overrides: Partial<SessionContext> = {}): SessionContext => ({
   store: () => Promise.resolve(),
   signal: never,
   hasLease: () => true,
-  ...given,
+  ...overrides,
 })
 
 export async function sender(
@@ -63,12 +63,13 @@ export async function sender(
 ): Promise<Send> {
   const adapter = provider.adapter(tools)
   if (adapter.send !== undefined)
-    return (given, signal = never, took) => adapter.send!(messageOf(connection, given), connection, signal, took)
+    return (overrides, signal = never, took) =>
+      adapter.send!(messageOf(connection, overrides), connection, signal, took)
   const opened = await adapter.openSession!(connection, openingOf())
   assert.equal(opened.kind, 'open', JSON.stringify(opened))
   if (opened.kind !== 'open') throw new Error('unreachable')
   t.after(() => opened.session.close(AbortSignal.abort()))
-  return (given, signal = never, took) => opened.session.send!(messageOf(connection, given), signal, took)
+  return (overrides, signal = never, took) => opened.session.send!(messageOf(connection, overrides), signal, took)
 }
 
 const limitsOn: readonly LimitOn[] = ['channel', 'recipient', 'unspecified']

@@ -28,7 +28,7 @@ export async function trySessions(
     for (let round = 0; round < 2; round++) {
       const opened = await within(
         'a session',
-        adapter.openSession!(connection, openingOf({ store: async (reports) => void items.push(...reports) })),
+        adapter.openSession!(connection, openingOf({ store: async (received) => void items.push(...received) })),
       )
       assert.ok(opened.kind === 'open', JSON.stringify(opened))
       t.after(() => opened.session.close(AbortSignal.abort()))

@@ -72,10 +72,10 @@ async function asking(t: TestContext, provider: Provider, samples: AdapterSample
   const [send, adapter] = [await sender(t, provider, samples), provider.adapter(tools)]
   return {
     statusQuery,
-    send: (given: Given = {}) => send({ to: statusQuery.to, ...given }),
-    async ask(given: Given = {}, signal = never): Promise<StatusQueryResult> {
+    send: (overrides: Given = {}) => send({ to: statusQuery.to, ...overrides }),
+    async ask(overrides: Given = {}, signal = never): Promise<StatusQueryResult> {
       const result = await adapter.queryStatus!(
-        unconfirmed(messageOf(connection, { to: statusQuery.to, ...given })),
+        unconfirmed(messageOf(connection, { to: statusQuery.to, ...overrides })),
         connection,
         signal,
       )

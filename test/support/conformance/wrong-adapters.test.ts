@@ -97,12 +97,12 @@ test('an adapter that sends after an abort is refused, whatever outcome it retur
     async send(message, connection, signal) {
       if (!signal.aborted) return await right.send!(message, connection, signal)
       void right.send!(message, connection, never)
-      return { kind: 'unavailable', provider_code: null, message: 'It was given up.' }
+      return { kind: 'unavailable', provider_code: null, message: 'It was aborted.' }
     },
   }))
 
   await abortedSendsNothing(t, twilio, await twilioSamples(t))
-  await assert.rejects(abortedSendsNothing(t, deaf, await twilioSamples(t)), /it was given up, and is/)
+  await assert.rejects(abortedSendsNothing(t, deaf, await twilioSamples(t)), /it was aborted, and is/)
   await assert.rejects(abortedSendsNothing(t, lying, await twilioSamples(t)), /an aborted send attempt was sent/)
 })
 
@@ -186,20 +186,20 @@ test('a session that closes too early, or continues after its end, is refused', 
       const heard = Promise.withResolvers<void>()
       return {
         async openSession(connection, opening) {
-          const tell: typeof opening.store = async (...given) => {
-            const stored = opening.store(...given)
+          const store: typeof opening.store = async (...args) => {
+            const stored = opening.store(...args)
             heard.resolve()
             await stored
           }
-          const opened = await right.openSession!(connection, { ...opening, store: tell })
+          const opened = await right.openSession!(connection, { ...opening, store })
           return opened.kind === 'open'
             ? { kind: 'open', session: { ...opened.session, close: () => close(opened.session) } }
             : opened
         },
         // what is said comes over another connection, perhaps later
-        async connect(...given) {
+        async connect(...args) {
           await within('what was said', heard.promise)
-          return await right.connect!(...given)
+          return await right.connect!(...args)
         },
       }
     })
