@@ -68,7 +68,7 @@ export const ConsoleSetup = Type.Object(
       },
     ),
   },
-  { $id: 'ConsoleSetup', description: 'What signing in takes here.' },
+  { $id: 'ConsoleSetup', description: 'The available sign-in methods.' },
 )
 
 export const SecondFactor = Type.Object(

@@ -23,7 +23,7 @@ export const Invitation = Type.Object(
   {
     object: objectName('invitation'),
     id: Type.String({ description: 'Prefix `inv_`.' }),
-    email: Type.String({ description: 'Of whom it is for.' }),
+    email: Type.String({ description: 'The e-mail address of the invited person.' }),
     role: RoleName,
     invited_by: Type.String({ description: 'Prefix `usr_`.' }),
     mail: Type.Union(
@@ -50,7 +50,7 @@ export const InvitationPreview = Type.Object(
   {
     object: objectName('invitation_preview'),
     account_name: Type.String({ description: 'Of the account.' }),
-    email: Type.String({ description: 'Of whom it is for.' }),
+    email: Type.String({ description: 'The e-mail address of the invited person.' }),
     role: RoleName,
     has_user: Type.Boolean({ description: 'They sign in already: no name and no new password are asked for.' }),
   },

@@ -26,7 +26,7 @@ const runInvariants: readonly Invariant[] = [
     ({ id }) => `${id}: a run has several messages, or a message several runs.`,
   ),
   invariant<{ id: string }>(
-    'every message of an automation belongs to its run, and every run has the message that it says',
+    'every message of an automation belongs to its run, and every run to its message',
     (sql) => sql`
       select coalesce(m.id, r.message_id) as id from (${messagesOfOrigin(sql, 'automation')}) m
       full join (select * from automation_runs where message_id >= ${deletedBefore(sql)}) r

@@ -44,7 +44,7 @@ const createAutomationRoute = (automations: AutomationService): Route =>
     tag,
     summary: 'Create an automation',
     description:
-      'From now on its message follows each event of its source and type whose conditions are met. One on a live `whatsapp` channel must send an approved template, which is looked up at the provider.',
+      'Sends its message for each new event of its source and type that meets the conditions. On a live `whatsapp` channel the message must be an approved template, which is looked up at the provider.',
     body: AutomationCreation,
     example_body: {
       name: 'Your order is on its way',
@@ -117,8 +117,8 @@ const updateAutomationRoute = (automations: AutomationService): Route =>
     tag,
     summary: 'Update an automation',
     description:
-      'Absent fields stay; objects and arrays are replaced whole. What waits to be sent keeps its time and is sent with the message as it is then; pausing cancels it, and so does another `event_type` or a channel of another type. ' +
-      'To be paused or renamed an automation is not checked anew.',
+      'Absent fields stay; objects and arrays are replaced whole. Waiting runs keep their time and are sent with the changed message. Pausing, another `event_type` or a channel of another type cancels them. ' +
+      'Pausing or renaming does not validate the automation again.',
     body: AutomationUpdate,
     inspect: automationFailures,
     ignored_within: ignoredOfMessage,
@@ -136,7 +136,7 @@ const deleteAutomationRoute = (automations: AutomationService): Route =>
     scope: 'integrations:write',
     tag,
     summary: 'Delete an automation',
-    description: 'What waits to be sent is cancelled; its runs stay, and messages that were sent too.',
+    description: 'Cancels waiting runs. Finished runs and sent messages remain.',
     replies: { 200: Deleted },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => {
@@ -154,7 +154,7 @@ const simulateAutomationRoute = (automations: AutomationService): Route =>
     tag,
     summary: 'Simulate an automation',
     description:
-      'What the automation would do about an event if it were reported now, and why: each condition, the message as it would be sent, and when. A paused one is simulated as if it were active. Nothing is stored or sent. ' +
+      'Predicts the result for an event reported now: each condition, the message, and when it would be sent. A paused one is simulated as if it were active. Nothing is stored or sent. ' +
       'A receipt of another source, or of another type of event, is `skipped`, `no_automation`.',
     body: AutomationSimulationRequest,
     // as for real events
@@ -189,7 +189,7 @@ const runRoutes: readonly Route[] = [
     scope: 'integrations:read',
     tag,
     summary: 'List automation runs',
-    description: 'Newest first: what each automation did about each event, and why where it sent nothing.',
+    description: 'Newest first: the result of each automation for each event, with the reason if nothing was sent.',
     expensive: {
       // each index covers only one of the two filters
       when: ({ automation, status }) => automation !== undefined && status !== undefined,
@@ -215,7 +215,7 @@ const runRoutes: readonly Route[] = [
     tag,
     summary: 'Retrieve an automation run',
     description:
-      'What became of it: `message_id` names the message, which tells the rest itself; `reason` why there is none.',
+      'Its result: `message_id` is the message, whose status shows the rest; `reason` explains why there is none.',
     replies: { 200: AutomationRun },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => reply(200, await getRun(sql, caller, params['id']!)),

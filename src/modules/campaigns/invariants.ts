@@ -13,7 +13,7 @@ const isFolded = (sql: Db, campaign: Fragment) =>
 
 export const campaignInvariants: readonly Invariant[] = [
   invariant<{ id: string }>(
-    "the counters of a campaign are the numbers of its recipients, by what has become of each one's message",
+    'the counters of a campaign agree with the statuses of its recipients',
     (sql) => sql`
       select distinct campaign_id || ' (' || status || ')' as id from (
         select r.campaign_id,
@@ -50,7 +50,7 @@ export const campaignInvariants: readonly Invariant[] = [
     ({ id }) => `${id}: a recipient has several messages, or a message several recipients.`,
   ),
   invariant<{ id: string }>(
-    'every message of a campaign belongs to its recipient, and every recipient has the message that it says',
+    'every message of a campaign belongs to its recipient, and every recipient to its message',
     (sql) => sql`
       select coalesce(m.id, r.message_id) as id from (${messagesOfOrigin(sql, 'campaign')}) m
       full join (select * from campaign_recipients where message_id >= ${deletedBefore(sql)}) r
@@ -76,7 +76,7 @@ export const campaignInvariants: readonly Invariant[] = [
     ({ id }) => `The recipient ${id} has another status than its message.`,
   ),
   invariant<{ id: string }>(
-    'what a campaign cost is what the ledger says of its messages, once they were followed',
+    'the costs of a campaign agree with the ledger, once all transitions are folded',
     (sql) => sql`
       select campaign_id as id from (
         select campaign_id, wallet_micros, package_credits from campaign_counters
@@ -107,7 +107,7 @@ export const campaignInvariants: readonly Invariant[] = [
     ({ id }) => `The campaign ${id} is on its way, and no job takes it further.`,
   ),
   invariant<{ id: string }>(
-    'nobody waits for a campaign that has ended',
+    'a campaign that has ended has no pending recipients',
     (sql) => sql`
       select c.id || '/' || r.n as id from campaigns c
       join campaign_recipients r on r.account_id = c.account_id
@@ -136,6 +136,6 @@ export const campaignInvariants: readonly Invariant[] = [
         or (c.snapshot_at is not null and coalesce(r.recipients, 0) <> c.snapshot_rows)
       limit ${breachesMax}`,
     ({ id }) =>
-      `The recipients of campaign ${id} are not numbered one after the other, or not as many as its snapshot made.`,
+      `The recipients of campaign ${id} are not numbered consecutively, or their number differs from the snapshot.`,
   ),
 ]

@@ -79,8 +79,7 @@ const listCampaignsRoute = (campaigns: CampaignService): Route =>
     scope: 'campaigns:read',
     tag,
     summary: 'List campaigns',
-    description:
-      'Newest first. Recipients of ad-hoc audiences are left out; `recipients_count` tells how many there are.',
+    description: 'Newest first. Recipients of ad-hoc audiences are left out; `recipients_count` is their number.',
     query: listQuery({
       status: Type.Optional(Type.String({ enum: [...campaignStatuses], description: 'With this status now.' })),
     }),
@@ -118,7 +117,7 @@ const updateCampaignRoute = (campaigns: CampaignService): Route =>
     tag,
     summary: 'Update a draft',
     description:
-      'Absent fields stay; objects are replaced whole. The draft is checked as a whole: a list, segment or channel that is gone is to be replaced with it.',
+      'Absent fields stay; objects are replaced whole. The draft is checked as a whole: replace a deleted list, segment or channel in the same request.',
     body: CampaignUpdate,
     inspect: campaignFailures,
     ignored_within: ignoredOfMessage,
@@ -162,7 +161,7 @@ const listCampaignRecipientsRoute = (campaigns: CampaignService): Route =>
     summary: 'List the recipients of a campaign',
     description:
       'In the order of the snapshot; none before it is complete. With `Accept: text/csv` all that fit `status` and `to` are streamed as CSV; `limit` and `starting_after` have no effect then. ' +
-      'A cell that a spreadsheet would take for a formula is written after an apostrophe; E.164 phone numbers are not.',
+      'Cells that a spreadsheet would run as a formula start with an apostrophe; E.164 phone numbers do not.',
     query: listQuery({
       status: Type.Optional(Type.String({ enum: [...recipientStatuses], description: 'With this status now.' })),
       to: Type.Optional(Type.String({ minLength: 1, description: 'The exact identifier.' })),
@@ -213,7 +212,7 @@ const rehearseCampaignRoute = (campaigns: CampaignService): Route =>
     tag,
     summary: 'Rehearse a campaign',
     description:
-      'What a launch would do now, or what a campaign on its way would still do: to whom, at what cost, from when to when, and every check of a launch. Nothing is stored, sent or charged. ' +
+      'Predicts a launch, or the rest of a running campaign: recipients, cost, start and end, and every check of a launch. Nothing is stored, sent or charged. ' +
       'With `Accept: text/csv` each recipient is streamed with its outcome.',
     idempotent: 'lease',
     replies: { 200: CampaignRehearsal },
@@ -234,7 +233,7 @@ const testCampaignRoute = (campaigns: CampaignService): Route =>
     tag,
     summary: 'Send a campaign to yourself',
     description:
-      'Its message as it would go to one address: an API message like any other, charged like one. Merge tags are filled in as for the first ad-hoc recipient, with what is known of the contact at that address.',
+      'Sends its message to one address as an ordinary API message, which is charged. Merge tags have the values of the first ad-hoc recipient and of the contact at that address.',
     body: CampaignTest,
     known_fields: [],
     idempotent: 'own',
@@ -261,7 +260,7 @@ const duplicateCampaignRoute = (campaigns: CampaignService): Route =>
     tag,
     summary: 'Duplicate a campaign',
     description:
-      'A draft of the same, without `send_at` and declared consent; with `recipients` = `failed` to those alone to whom it failed (409 where there are none).',
+      'Creates a draft with the same fields, without `send_at` and declared consent. With `recipients` = `failed` its audience is the failed recipients (409 if there are none).',
     body: CampaignDuplication,
     idempotent: 'lease',
     replies: { 201: Campaign },
@@ -299,9 +298,9 @@ const statusRoute = (campaigns: CampaignService, action: 'pause' | 'resume' | 'c
   })
 
 const descriptions = {
-  pause: 'Messages that were handed on already still go out.',
-  resume: 'Goes on where it stopped. A live campaign needs funds for one message at least.',
-  cancel: 'Who got no message yet gets none. What was sent is not recalled and stays charged.',
+  pause: 'Messages that were accepted already are still sent.',
+  resume: 'Continues where it stopped. A live campaign needs funds for at least one message.',
+  cancel: 'Cancels recipients without a message. Sent messages are not recalled and stay charged.',
 } as const
 
 export const campaignRoutes = (campaigns: CampaignService): Route[] => [

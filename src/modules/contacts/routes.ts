@@ -70,7 +70,7 @@ const createContactRoute = (contacts: ContactService): Route =>
     tag,
     summary: 'Create a contact',
     description:
-      'One of `phone`, `email` or an identifier is required. `phone` and every identifier are unique in the account and mode. Somebody who opted out before, as a stranger or as a contact deleted since, starts as `opted_out`, unless `consent` says otherwise.',
+      'One of `phone`, `email` or an identifier is required. `phone` and every identifier are unique in the account and mode. A person who opted out earlier, also before the contact existed or was deleted, starts as `opted_out`, unless `consent` states otherwise.',
     body: ContactCreation,
     inspect: contacts.failuresOf,
     replies: { 201: Contact },
@@ -176,7 +176,7 @@ const deleteContactRoute = (contacts: ContactService): Route =>
     tag,
     summary: 'Delete a contact',
     description:
-      'Its data, consent history and memberships are gone. Its opt-outs stay in force as keyed hashes; its messages keep their own record.',
+      'Deletes its data, consent history and memberships. Its opt-outs stay in force as keyed hashes; its messages keep their own record.',
     replies: { 200: ContactDeleted },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => {

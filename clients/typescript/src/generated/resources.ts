@@ -792,7 +792,7 @@ export class ChannelsResource extends Resource {
 }
 
 export class ContactsResource extends Resource {
-  /** Create a contact. One of `phone`, `email` or an identifier is required. `phone` and every identifier are unique in the account and mode. Somebody who opted out before, as a stranger or as a contact deleted since, starts as `opted_out`, unless `consent` says otherwise. */
+  /** Create a contact. One of `phone`, `email` or an identifier is required. `phone` and every identifier are unique in the account and mode. A person who opted out earlier, also before the contact existed or was deleted, starts as `opted_out`, unless `consent` states otherwise. */
   create(body: ContactCreation = {}, options?: RequestOptions): Promise<Contact> {
     return this.call({ method: 'POST', path: ['v1', 'contacts'], body }, options)
   }
@@ -822,7 +822,7 @@ export class ContactsResource extends Resource {
     return this.call({ method: 'PATCH', path: ['v1', 'contacts', id], body }, options)
   }
 
-  /** Delete a contact. Its data, consent history and memberships are gone. Its opt-outs stay in force as keyed hashes; its messages keep their own record. */
+  /** Delete a contact. Deletes its data, consent history and memberships. Its opt-outs stay in force as keyed hashes; its messages keep their own record. */
   delete(id: string, options?: RequestOptions): Promise<ContactsDeleteResponse> {
     return this.call({ method: 'DELETE', path: ['v1', 'contacts', id], deleted: { id: id, object: 'contact', deleted: true } }, options)
   }
@@ -832,12 +832,12 @@ export class ContactsResource extends Resource {
     return this.page(['v1', 'contacts', id, 'consent_history'], query, options)
   }
 
-  /** Export contacts as CSV. Streams every contact that fits the filters, which are those of the list. One column for each attribute, consent and identifier that is in use. An import reads the file back. A cell that a spreadsheet would take for a formula is written after an apostrophe; E.164 phone numbers are not. */
+  /** Export contacts as CSV. Streams every contact that fits the filters, which are those of the list. One column for each attribute, consent and identifier that is in use. An import reads the file back. Cells that a spreadsheet would run as a formula start with an apostrophe; E.164 phone numbers do not. */
   export(query?: ContactsExportQuery, options?: RequestOptions): Promise<string> {
     return this.call({ method: 'GET', path: ['v1', 'contacts', 'export'], query, text: true }, options)
   }
 
-  /** Export the whole record of a contact. Everything that is kept about the contact, for a person who asks for their data: the contact, every change of its consent, its lists, and rows of imports that were rejected. */
+  /** Export the whole record of a contact. Everything stored about the contact, to answer a data subject request: the contact, every change of its consent, its lists, and rejected rows of imports. */
   exportData(id: string, options?: RequestOptions): Promise<ContactExport> {
     return this.call({ method: 'GET', path: ['v1', 'contacts', id, 'export'] }, options)
   }
@@ -868,7 +868,7 @@ export class ContactListsResource extends Resource {
     return this.page(['v1', 'contact_lists'], query, options)
   }
 
-  /** Retrieve a contact list. The list and the number of its members; who they are is told by `GET /v1/contacts?list={id}`. */
+  /** Retrieve a contact list. The list and the number of its members. `GET /v1/contacts?list={id}` returns the members. */
   retrieve(id: string, options?: RequestOptions): Promise<ContactList> {
     return this.call({ method: 'GET', path: ['v1', 'contact_lists', id] }, options)
   }
@@ -883,7 +883,7 @@ export class ContactListsResource extends Resource {
     return this.call({ method: 'DELETE', path: ['v1', 'contact_lists', id], deleted: { id: id, object: 'contact_list', deleted: true } }, options)
   }
 
-  /** Add contacts to a list. Contacts that are members already, or that do not exist, are told and do no harm. */
+  /** Add contacts to a list. Reports contacts that are members already or do not exist; they cause no error. */
   addMembers(id: string, body: ContactListMembership, options?: RequestOptions): Promise<ContactListsAddMembersResponse> {
     return this.call({ method: 'POST', path: ['v1', 'contact_lists', id, 'members'], body }, options)
   }
@@ -900,12 +900,12 @@ export class SegmentsResource extends Resource {
     return this.call({ method: 'POST', path: ['v1', 'segments'], body }, options)
   }
 
-  /** List segments. Newest first, with their rules; how many contacts fit is told by the preview of each. */
+  /** List segments. Newest first, with their rules. Use the preview of a segment to count its contacts. */
   list(query?: SegmentsListQuery, options?: RequestOptions): List<Segment> {
     return this.page(['v1', 'segments'], query, options)
   }
 
-  /** Retrieve a segment. Its name and rules. Who fits is found out anew each time that it is used. */
+  /** Retrieve a segment. Its name and rules. Its contacts are determined each time it is used. */
   retrieve(id: string, options?: RequestOptions): Promise<Segment> {
     return this.call({ method: 'GET', path: ['v1', 'segments', id] }, options)
   }
@@ -942,7 +942,7 @@ export class ContactImportsResource extends Resource {
     return this.call({ method: 'GET', path: ['v1', 'contact_imports', id] }, options)
   }
 
-  /** Download the rejected rows of a contact import. A CSV with the columns of the file, `import_row` (the header is row 1), `import_result` and `import_reason`; corrected, it can be imported as it is. Kept for 30 days. Rows applied without some of their cells stand there, too. */
+  /** Download the rejected rows of a contact import. A CSV with the columns of the file, `import_row` (the header is row 1), `import_result` and `import_reason`; correct it and import it as it is. Stored for 30 days. Includes rows that were applied without some of their cells. */
   listErrors(id: string, options?: RequestOptions): Promise<string> {
     return this.call({ method: 'GET', path: ['v1', 'contact_imports', id, 'errors'], text: true }, options)
   }
@@ -1062,7 +1062,7 @@ export class CampaignsResource extends Resource {
     return this.call({ method: 'POST', path: ['v1', 'campaigns'], body }, options)
   }
 
-  /** List campaigns. Newest first. Recipients of ad-hoc audiences are left out; `recipients_count` tells how many there are. */
+  /** List campaigns. Newest first. Recipients of ad-hoc audiences are left out; `recipients_count` is their number. */
   list(query?: CampaignsListQuery, options?: RequestOptions): List<Campaign> {
     return this.page(['v1', 'campaigns'], query, options)
   }
@@ -1072,7 +1072,7 @@ export class CampaignsResource extends Resource {
     return this.call({ method: 'GET', path: ['v1', 'campaigns', id] }, options)
   }
 
-  /** Update a draft. Absent fields stay; objects are replaced whole. The draft is checked as a whole: a list, segment or channel that is gone is to be replaced with it. */
+  /** Update a draft. Absent fields stay; objects are replaced whole. The draft is checked as a whole: replace a deleted list, segment or channel in the same request. */
   update(id: string, body: CampaignUpdate = {}, options?: RequestOptions): Promise<Campaign> {
     return this.call({ method: 'PATCH', path: ['v1', 'campaigns', id], body }, options)
   }
@@ -1082,7 +1082,7 @@ export class CampaignsResource extends Resource {
     return this.call({ method: 'DELETE', path: ['v1', 'campaigns', id], deleted: { id: id, object: 'campaign', deleted: true } }, options)
   }
 
-  /** List the recipients of a campaign. In the order of the snapshot; none before it is complete. With `Accept: text/csv` all that fit `status` and `to` are streamed as CSV; `limit` and `starting_after` have no effect then. A cell that a spreadsheet would take for a formula is written after an apostrophe; E.164 phone numbers are not. */
+  /** List the recipients of a campaign. In the order of the snapshot; none before it is complete. With `Accept: text/csv` all that fit `status` and `to` are streamed as CSV; `limit` and `starting_after` have no effect then. Cells that a spreadsheet would run as a formula start with an apostrophe; E.164 phone numbers do not. */
   listRecipients(id: string, query?: CampaignsListRecipientsQuery, options?: RequestOptions): List<CampaignRecipient> {
     return this.page(['v1', 'campaigns', id, 'recipients'], query, options)
   }
@@ -1092,32 +1092,32 @@ export class CampaignsResource extends Resource {
     return this.call({ method: 'POST', path: ['v1', 'campaigns', id, 'launch'], body }, options)
   }
 
-  /** Rehearse a campaign. What a launch would do now, or what a campaign on its way would still do: to whom, at what cost, from when to when, and every check of a launch. Nothing is stored, sent or charged. With `Accept: text/csv` each recipient is streamed with its outcome. */
+  /** Rehearse a campaign. Predicts a launch, or the rest of a running campaign: recipients, cost, start and end, and every check of a launch. Nothing is stored, sent or charged. With `Accept: text/csv` each recipient is streamed with its outcome. */
   rehearse(id: string, options?: RequestOptions): Promise<CampaignRehearsal> {
     return this.call({ method: 'POST', path: ['v1', 'campaigns', id, 'rehearse'] }, options)
   }
 
-  /** Send a campaign to yourself. Its message as it would go to one address: an API message like any other, charged like one. Merge tags are filled in as for the first ad-hoc recipient, with what is known of the contact at that address. */
+  /** Send a campaign to yourself. Sends its message to one address as an ordinary API message, which is charged. Merge tags have the values of the first ad-hoc recipient and of the contact at that address. */
   test(id: string, body: CampaignTest, options?: RequestOptions): Promise<Message> {
     return this.call({ method: 'POST', path: ['v1', 'campaigns', id, 'test'], body }, options)
   }
 
-  /** Duplicate a campaign. A draft of the same, without `send_at` and declared consent; with `recipients` = `failed` to those alone to whom it failed (409 where there are none). */
+  /** Duplicate a campaign. Creates a draft with the same fields, without `send_at` and declared consent. With `recipients` = `failed` its audience is the failed recipients (409 if there are none). */
   duplicate(id: string, body: CampaignDuplication = {}, options?: RequestOptions): Promise<Campaign> {
     return this.call({ method: 'POST', path: ['v1', 'campaigns', id, 'duplicate'], body }, options)
   }
 
-  /** Pause a campaign. Messages that were handed on already still go out. */
+  /** Pause a campaign. Messages that were accepted already are still sent. */
   pause(id: string, options?: RequestOptions): Promise<Campaign> {
     return this.call({ method: 'POST', path: ['v1', 'campaigns', id, 'pause'] }, options)
   }
 
-  /** Resume a campaign. Goes on where it stopped. A live campaign needs funds for one message at least. */
+  /** Resume a campaign. Continues where it stopped. A live campaign needs funds for at least one message. */
   resume(id: string, options?: RequestOptions): Promise<Campaign> {
     return this.call({ method: 'POST', path: ['v1', 'campaigns', id, 'resume'] }, options)
   }
 
-  /** Cancel a campaign. Who got no message yet gets none. What was sent is not recalled and stays charged. */
+  /** Cancel a campaign. Cancels recipients without a message. Sent messages are not recalled and stay charged. */
   cancel(id: string, options?: RequestOptions): Promise<Campaign> {
     return this.call({ method: 'POST', path: ['v1', 'campaigns', id, 'cancel'] }, options)
   }
@@ -1149,7 +1149,7 @@ export class IntegrationSourcesResource extends Resource {
     return this.call({ method: 'GET', path: ['v1', 'integration_sources', id] }, options)
   }
 
-  /** Update an integration source. Only what is sent changes; `emits` is replaced whole. `status` `disabled` refuses the source key and native webhooks (403 `source_disabled`) and cancels what waits to be sent, until it is `active` again. */
+  /** Update an integration source. Only what is sent changes; `emits` is replaced whole. `status` `disabled` refuses the source key and native webhooks (403 `source_disabled`) and cancels waiting runs. Set it to `active` to accept events again. */
   update(id: string, body: IntegrationSourcesUpdateBody = {}, options?: RequestOptions): Promise<IntegrationSource> {
     return this.call({ method: 'PATCH', path: ['v1', 'integration_sources', id], body }, options)
   }
@@ -1171,19 +1171,19 @@ export class AutomationEventsResource extends Resource {
     return this.call({ method: 'POST', path: ['v1', 'automation_events'], body }, options)
   }
 
-  /** List the receipts of reported events. Newest first, with what has become of their runs. A page ends before its `limit` where it shows more than 4 MB of data. */
+  /** List the receipts of reported events. Newest first, with the state of their runs. A page ends before its `limit` if it would exceed 4 MB of data. */
   list(query?: AutomationEventsListQuery, options?: RequestOptions): List<AutomationEvent> {
     return this.page(['v1', 'automation_events'], query, options)
   }
 
-  /** Retrieve the receipt of a reported event. With the runs that came of it, and why where none did. */
+  /** Retrieve the receipt of a reported event. With its runs, or the reason why there are none. */
   retrieve(id: string, options?: RequestOptions): Promise<AutomationEvent> {
     return this.call({ method: 'GET', path: ['v1', 'automation_events', id] }, options)
   }
 }
 
 export class AutomationsResource extends Resource {
-  /** Create an automation. From now on its message follows each event of its source and type whose conditions are met. One on a live `whatsapp` channel must send an approved template, which is looked up at the provider. */
+  /** Create an automation. Sends its message for each new event of its source and type that meets the conditions. On a live `whatsapp` channel the message must be an approved template, which is looked up at the provider. */
   create(body: AutomationCreation, options?: RequestOptions): Promise<Automation> {
     return this.call({ method: 'POST', path: ['v1', 'automations'], body }, options)
   }
@@ -1198,29 +1198,29 @@ export class AutomationsResource extends Resource {
     return this.call({ method: 'GET', path: ['v1', 'automations', id] }, options)
   }
 
-  /** Update an automation. Absent fields stay; objects and arrays are replaced whole. What waits to be sent keeps its time and is sent with the message as it is then; pausing cancels it, and so does another `event_type` or a channel of another type. To be paused or renamed an automation is not checked anew. */
+  /** Update an automation. Absent fields stay; objects and arrays are replaced whole. Waiting runs keep their time and are sent with the changed message. Pausing, another `event_type` or a channel of another type cancels them. Pausing or renaming does not validate the automation again. */
   update(id: string, body: AutomationUpdate = {}, options?: RequestOptions): Promise<Automation> {
     return this.call({ method: 'PATCH', path: ['v1', 'automations', id], body }, options)
   }
 
-  /** Delete an automation. What waits to be sent is cancelled; its runs stay, and messages that were sent too. */
+  /** Delete an automation. Cancels waiting runs. Finished runs and sent messages remain. */
   delete(id: string, options?: RequestOptions): Promise<AutomationsDeleteResponse> {
     return this.call({ method: 'DELETE', path: ['v1', 'automations', id], deleted: { id: id, object: 'automation', deleted: true } }, options)
   }
 
-  /** Simulate an automation. What the automation would do about an event if it were reported now, and why: each condition, the message as it would be sent, and when. A paused one is simulated as if it were active. Nothing is stored or sent. A receipt of another source, or of another type of event, is `skipped`, `no_automation`. */
+  /** Simulate an automation. Predicts the result for an event reported now: each condition, the message, and when it would be sent. A paused one is simulated as if it were active. Nothing is stored or sent. A receipt of another source, or of another type of event, is `skipped`, `no_automation`. */
   simulate(id: string, body: AutomationSimulationRequest = {}, options?: RequestOptions): Promise<AutomationSimulation> {
     return this.call({ method: 'POST', path: ['v1', 'automations', id, 'simulate'], body }, options)
   }
 }
 
 export class AutomationRunsResource extends Resource {
-  /** List automation runs. Newest first: what each automation did about each event, and why where it sent nothing. */
+  /** List automation runs. Newest first: the result of each automation for each event, with the reason if nothing was sent. */
   list(query?: AutomationRunsListQuery, options?: RequestOptions): List<AutomationRun> {
     return this.page(['v1', 'automation_runs'], query, options)
   }
 
-  /** Retrieve an automation run. What became of it: `message_id` names the message, which tells the rest itself; `reason` why there is none. */
+  /** Retrieve an automation run. Its result: `message_id` is the message, whose status shows the rest; `reason` explains why there is none. */
   retrieve(id: string, options?: RequestOptions): Promise<AutomationRun> {
     return this.call({ method: 'GET', path: ['v1', 'automation_runs', id] }, options)
   }

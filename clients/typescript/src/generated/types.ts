@@ -2556,7 +2556,7 @@ export interface ReceivedTextContent {
   body: string
 }
 
-/** The receipt of what a webhook told, as `GET /v1/automation_events/{id}` has it, but for `data.raw` of Shopify and WooCommerce; for the ping of WooCommerce `ping` alone. */
+/** The receipt as `GET /v1/automation_events/{id}` returns it, without `data.raw` of Shopify and WooCommerce. For the ping of WooCommerce only `ping`. */
 export interface ReceivedWebhook {
   /** Prefix `aev_`. */
   id?: string | undefined
@@ -2599,7 +2599,7 @@ export interface ReceivedWebhook {
   occurred_at?: string | undefined
   /** ISO 8601, UTC, with milliseconds. */
   created_at?: string | undefined
-  /** Only where WooCommerce tried the address: nothing was reported. */
+  /** Only if WooCommerce tested the address: no event was reported. */
   ping?: true | undefined
 }
 

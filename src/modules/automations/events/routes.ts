@@ -61,7 +61,7 @@ const listAutomationEventsRoute = route({
   tag,
   summary: 'List the receipts of reported events',
   description:
-    'Newest first, with what has become of their runs. A page ends before its `limit` where it shows more than 4 MB of data.',
+    'Newest first, with the state of their runs. A page ends before its `limit` if it would exceed 4 MB of data.',
   query: listQuery({
     source: Type.Optional(Type.String({ minLength: 1, description: 'Of this integration source (`src_`).' })),
     type: Type.Optional(Type.String({ minLength: 1, description: 'Of this type of event, as it was reported.' })),
@@ -89,7 +89,7 @@ const retrieveAutomationEventRoute = route({
   scope: 'automation_events:read',
   tag,
   summary: 'Retrieve the receipt of a reported event',
-  description: 'With the runs that came of it, and why where none did.',
+  description: 'With its runs, or the reason why there are none.',
   replies: { 200: AutomationEvent },
   errors: ['resource_missing'],
   handler: async ({ caller, params, sql }) => reply(200, await getReceipt(sql, caller, params['id']!)),
@@ -106,13 +106,13 @@ const Received = Type.Object(
   {
     ...Type.Partial(AutomationEvent).properties,
     ping: Type.Optional(
-      Type.Literal(true, { description: 'Only where WooCommerce tried the address: nothing was reported.' }),
+      Type.Literal(true, { description: 'Only if WooCommerce tested the address: no event was reported.' }),
     ),
   },
   {
     $id: 'ReceivedWebhook',
     description:
-      'The receipt of what a webhook told, as `GET /v1/automation_events/{id}` has it, but for `data.raw` of Shopify and WooCommerce; for the ping of WooCommerce `ping` alone.',
+      'The receipt as `GET /v1/automation_events/{id}` returns it, without `data.raw` of Shopify and WooCommerce. For the ping of WooCommerce only `ping`.',
   },
 )
 
@@ -125,8 +125,8 @@ export const ingestRoutes = (ingest: Ingest): Route[] => [
     summary: 'Receive a native webhook',
     description:
       'For the webhooks of a shop or site itself: `ingest_urls` of the source has its addresses. No API key: Shopify signs with `X-Shopify-Hmac-Sha256`, WooCommerce with `X-WC-Webhook-Signature`, ' +
-      'anybody else with `Service-Signature` (`t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>.<body>">`, not older than five minutes) over the body shown here, all with the signing secret of the source. ' +
-      'Answers 200 with the receipt once the event is stored; for an event that was told before with the first one, `status` `duplicate`. A topic that stands for no event is `ignored`, `unmapped_topic`. At most 256 KB.',
+      'other senders with `Service-Signature` (`t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>.<body>">`, not older than five minutes) over the body shown here, all with the signing secret of the source. ' +
+      'Answers 200 with the receipt once the event is stored; a repeated event returns the first receipt with `status` `duplicate`. A topic without an event is `ignored`, `unmapped_topic`. At most 256 KB.',
     body_bytes_max: automationEventLimits.body_bytes,
     uploads: { 'application/json': { schema: ReportedEvent } },
     replies: { 200: Received },

@@ -54,7 +54,7 @@ export const redactionInvariants = ({ clock }: Pick<Platform, 'clock'>): readonl
     'a redaction is done within the hour',
     (sql) => listRedactionsBefore(sql, isoTime(clock.now() - overdueAfterMs), breachesMax),
     ({ id }) =>
-      `The customer whose redaction ${id} asks for is not forgotten yet. The log of the periodicJob \`redactions\` says why.`,
+      `The customer's data of redaction ${id} is not deleted yet. See the log of the periodic job \`redactions\`.`,
   ),
 ]
 

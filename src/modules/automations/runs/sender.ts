@@ -93,10 +93,7 @@ async function decideOne(deps: AutomationDeps, read: RunContext, priority: Prior
     return await decide(deps, read, priority)
   } catch (error) {
     if (isNotRunError(error)) throw error
-    deps.platform.log.error(
-      { err: error, run_id: read.run.id },
-      'what becomes of a run could not be told; it is tried again',
-    )
+    deps.platform.log.error({ err: error, run_id: read.run.id }, 'a run could not be decided; it is retried')
     return { kind: 'later', run: read.run, code: 'internal_error' }
   }
 }

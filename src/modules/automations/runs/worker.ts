@@ -176,10 +176,7 @@ async function loadEach(deps: AutomationDeps, runs: readonly DueRun[]): Promise<
       const half = Math.ceil(runs.length / 2)
       return [...(await loadEach(deps, runs.slice(0, half))), ...(await loadEach(deps, runs.slice(half)))]
     }
-    deps.platform.log.error(
-      { err: error, run_id: runs[0]!.id },
-      'what a run is made of could not be read; it is tried again',
-    )
+    deps.platform.log.error({ err: error, run_id: runs[0]!.id }, 'the data of a run could not be read; it is retried')
     await postponeFailed(deps, runs)
     return []
   }

@@ -92,7 +92,7 @@ const updateIntegrationSourceRoute = (sources: SourceService): Route =>
     tag,
     summary: 'Update an integration source',
     description:
-      'Only what is sent changes; `emits` is replaced whole. `status` `disabled` refuses the source key and native webhooks (403 `source_disabled`) and cancels what waits to be sent, until it is `active` again.',
+      'Only what is sent changes; `emits` is replaced whole. `status` `disabled` refuses the source key and native webhooks (403 `source_disabled`) and cancels waiting runs. Set it to `active` to accept events again.',
     body: SourceChange,
     replies: { 200: IntegrationSource },
     errors: ['resource_missing'],

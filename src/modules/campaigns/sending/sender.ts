@@ -102,11 +102,11 @@ function rendered(
     if (error instanceof Problem) throw error
     platform.log.error(
       { err: error, campaign_id: campaign.id, n: recipient.n },
-      'the message of a recipient could not be made',
+      'the message of a recipient could not be rendered',
     )
     throw new Problem(
       'internal_error',
-      'The message could not be made of the recipient. Its tags and variables are to be looked at.',
+      'The message could not be rendered for this recipient. Check its merge tags and variables.',
     )
   }
 }

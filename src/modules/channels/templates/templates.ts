@@ -187,7 +187,7 @@ function templateLookups(deps: TemplateDeps) {
     } catch (error) {
       platform.log.warn(
         { err: error, channel_id: row.id, template: name },
-        'the provider could not be asked for a template',
+        'a template could not be looked up at the provider',
       )
       return 'unreachable'
     }

@@ -22,9 +22,7 @@ export const auditRoutes: ConsoleRoute[] = [
     description:
       'The changes of the account in both modes, newest first. Single contacts and messages have a history of their own and are not in it.',
     query: listQuery({
-      actor: id(
-        'Only what this user (`usr_`), API key (`key_`) or command did, in its own place or in that of somebody else.',
-      ),
+      actor: id('Only entries of this user (`usr_`), API key (`key_`) or command, also when acting for somebody else.'),
       object_id: id('Only changes of the object with this id.'),
       created_after: Type.Optional(DateTimeQuery),
       created_before: Type.Optional(DateTimeQuery),

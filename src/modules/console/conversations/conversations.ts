@@ -90,7 +90,7 @@ export async function changeConversation(
     throw invalid(
       'assignee',
       'invalid_value',
-      'Nobody in the team has this id. Take one of GET /console/api/members, or null for nobody.',
+      'No member of the account has this ID. Use one of GET /console/api/members, or null for nobody.',
     )
   const row = await repository.updateConversation(sql, tenant, id, change)
   if (row === null) throw missing('conversation', id)

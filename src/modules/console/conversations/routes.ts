@@ -56,7 +56,7 @@ export const conversationRoutes = (services: ConsoleServices): ConsoleRoute[] =>
     operation: 'conversations.list_messages',
     path: '/console/api/conversations/{id}/messages',
     summary: 'List the messages of a conversation',
-    description: 'What came in, and what was sent to them on the channel in whatever way, newest first.',
+    description: 'Inbound and outbound messages with the contact on the channel, newest first.',
     query: listQuery({}),
     replies: { 200: listOf(Message) },
     errors: ['resource_missing'],

@@ -20,7 +20,7 @@ const Listening = Type.Object(
       minLength: 1,
       description: 'The account (`acc_`): a browser can send no headers of its own here.',
     }),
-    mode: Type.Unsafe<Mode>({ type: 'string', enum: ['live', 'test'], description: 'Of which events are told.' }),
+    mode: Type.Unsafe<Mode>({ type: 'string', enum: ['live', 'test'], description: 'The mode of the events.' }),
   },
   { additionalProperties: false },
 )
@@ -34,8 +34,8 @@ export const streamRoutes = ({ platform, accounts, streams }: StreamRoutesParts)
     scope: null,
     summary: 'Listen to what happens',
     description:
-      'Server-sent events, each {`type`, `id`}: the type of the event and the id of its object, of what the role may read. The `id` of a line is that of the event; `Last-Event-ID` takes up where it ' +
-      'ended. `{"type":"reset"}`: more has happened than is told one by one, so read anew. It ends when the session or the membership does.',
+      'Server-sent events, each {`type`, `id`}: the type of the event and the id of its object, of what the role may read. The `id` of a line is that of the event; `Last-Event-ID` continues where it ' +
+      'ended. `{"type":"reset"}`: too much has changed to list, so reload. The stream ends with the session or the membership.',
     query: Listening,
     example_query: 'account=acc_01m7z10y8texgrjk0p9bvk2cq6&mode=test',
     replies: { 200: 'text/event-stream; charset=utf-8' },

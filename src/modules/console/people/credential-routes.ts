@@ -33,8 +33,8 @@ const setupRoute = ({ platform }: CredentialRoutesParts): ConsoleRoute =>
     path: '/console/api/setup',
     access: 'public',
     scope: null,
-    summary: 'What signing in takes here',
-    description: 'For pages that nobody is signed in to.',
+    summary: 'List the sign-in methods',
+    description: 'For pages shown before signing in.',
     replies: { 200: ConsoleSetup },
     errors: [],
     async handler() {
@@ -59,7 +59,7 @@ const reauthenticateRoute = ({ platform, sessions, takeTurn }: CredentialRoutesP
     scope: null,
     summary: 'Give your password once more',
     description:
-      'What matters most takes a password, and a code where you have a second factor, given within the last 10 minutes (`POSTHORN_REAUTHENTICATE_AFTER_S`).',
+      'Sensitive operations require a password, and a code if you have a second factor, given within the last 10 minutes (`POSTHORN_REAUTHENTICATE_AFTER_S`).',
     body: Type.Object(
       {
         password: Type.String({ minLength: 1, maxLength: 1000, description: 'Your password.' }),
@@ -91,7 +91,7 @@ const factorRoutes = ({ platform, sessions, takeTurn }: CredentialRoutesParts): 
     scope: null,
     summary: 'Begin a second factor',
     description:
-      'Answers the secret for an authenticator app. It is in force from its first code on, given to `POST /console/api/two_factor/confirm`.',
+      'Returns the secret for an authenticator app. It is active once its first code is sent to `POST /console/api/two_factor/confirm`.',
     replies: { 201: SecondFactor },
     errors: [],
     refuses: ['reauthentication_required'],
@@ -150,7 +150,7 @@ const passwordRoute = ({ platform, sessions }: CredentialRoutesParts): ConsoleRo
     access: 'session',
     scope: null,
     summary: 'Sign in without a password',
-    description: 'For who has linked an identity of the OIDC provider.',
+    description: 'Requires a linked identity of the OIDC provider.',
     replies: { 200: deletedOf('password') },
     errors: [],
     refuses: ['reauthentication_required', 'last_sign_in_method'],

@@ -23,7 +23,7 @@ export interface LinkRoutesParts {
 
 const closed = { additionalProperties: false } as const
 const facts = { access: 'public', scope: null } as const
-const Token = Type.String({ minLength: 1, maxLength: 100, description: 'What follows `#` in the link.' })
+const Token = Type.String({ minLength: 1, maxLength: 100, description: 'The text after `#` in the link.' })
 const Password = (description: string) => Type.String({ minLength: 1, maxLength: 1000, description })
 
 export const linkRoutes = (parts: LinkRoutesParts): ConsoleRoute[] => [
@@ -40,7 +40,7 @@ const resetRoutes = ({ resets, takeTurn }: LinkRoutesParts): ConsoleRoute[] => [
     path: '/console/api/password_resets',
     summary: 'Ask for a new password',
     description:
-      'Mails a link of one hour to whoever has this e-mail address, and answers the same where nobody has. A new link ends the earlier ones.',
+      'Mails a link that is valid for one hour if a user has this e-mail address; the response is the same if none has. A new link ends earlier ones.',
     body: Type.Object(
       {
         email: Type.String({
@@ -113,7 +113,7 @@ const acceptRoute = ({ platform, sessions, takeTurn }: LinkRoutesParts): Console
     path: '/console/api/invitations/accept',
     summary: 'Join an account',
     description:
-      'Who is new gives a name and chooses a password. Who signs in already is signed in with that e-mail address, or gives the password.',
+      'New users give a name and choose a password. Existing users are signed in with that e-mail address, or give their password.',
     body: Type.Object(
       {
         token: Token,

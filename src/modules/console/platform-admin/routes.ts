@@ -140,7 +140,7 @@ const listRoutes = ({ accounts }: AdminRoutesParts): ConsoleRoute[] => [
     method: 'GET',
     path: '/console/api/admin/emails',
     summary: 'List the e-mails',
-    description: 'Without what was in them.',
+    description: 'Without their contents.',
     query: listQuery({}),
     replies: { 200: listOf(AdminEmail) },
     errors: [],

@@ -13,9 +13,9 @@ const facts = { access: 'account', permission: 'requests', moded: true, scope: n
 const RequestList = listQuery({
   method: Type.Optional(Type.String({ enum: ['GET', 'POST', 'PATCH', 'DELETE'], description: 'Only this method.' })),
   code: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 60, description: 'Only what was refused with this code.' }),
+    Type.String({ minLength: 1, maxLength: 60, description: 'Only requests refused with this error code.' }),
   ),
-  refused: Type.Optional(Type.Boolean({ description: 'Only what was refused, or only what was not.' })),
+  refused: Type.Optional(Type.Boolean({ description: 'true: only refused requests; false: only others.' })),
 })
 
 export const requestRoutes: ConsoleRoute[] = [
@@ -58,7 +58,7 @@ export const requestRoutes: ConsoleRoute[] = [
       if (row === null)
         throw new Problem(
           'resource_missing',
-          'No refusal or change of the last seven days has this id in this mode. Reads and accepted messages are not kept.',
+          'No refused request or change of the last seven days has this ID in this mode. Reads and accepted messages are not logged.',
         )
       return reply(200, requestObject(row))
     },

@@ -30,7 +30,7 @@ export const accountRoutes = ({ accounts, billing }: AccountRoutesParts): Consol
     operation: 'account.update',
     method: 'PATCH',
     summary: 'Update the account',
-    description: 'Absent fields stay. `low_balance_micros` 0 tells nobody.',
+    description: 'Absent fields stay. `low_balance_micros` 0 turns the warning off.',
     body: Type.Object(
       {
         name: Type.Optional(

@@ -45,9 +45,9 @@ const createApiKeyRoute = (platform: Platform, accounts: AccountService): Consol
     method: 'POST',
     path: '/console/api/api_keys',
     secret_reply: true,
-    summary: 'Make an API key',
+    summary: 'Create an API key',
     description:
-      'Its text is shown only here. Nobody gives a key more than the own role allows in its mode, which is what it has where `scopes` are left out. A live key takes a password given within the last minutes.',
+      'Its text is shown only here. A key cannot have more scopes than your role in its mode, which are the default. A live key requires a recent authentication.',
     body: ApiKeyCreation,
     replies: { 201: ApiKeyWithText },
     errors: [],

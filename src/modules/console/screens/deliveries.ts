@@ -13,24 +13,23 @@ import { consoleRoute, type ConsoleRoute, type ConsoleServices } from '../route.
 const DeliveryRetry = Type.Object(
   {
     object: objectName('delivery_retry'),
-    count: Type.Integer({ description: 'Deliveries that are attempted once more, or would be.' }),
+    count: Type.Integer({ description: 'Deliveries that are retried, or would be.' }),
   },
-  { $id: 'DeliveryRetry', description: 'How many deliveries are made again.' },
+  { $id: 'DeliveryRetry', description: 'The number of retried deliveries.' },
 )
 
 const DeliveryRetryProgress = Type.Object(
   {
     object: objectName('delivery_retry_progress'),
     pending: Type.Integer({
-      description:
-        'Deliveries that somebody asked for once more and that have not been attempted yet; as far as 5,000.',
+      description: 'Requested retries that have not been attempted yet; counted up to 5,000.',
     }),
     failed: Type.Integer({
-      description: 'Of all that were made until `created_until`, those that have failed; as far as 5,000.',
+      description: 'Failed deliveries created until `created_until`; counted up to 5,000.',
     }),
     created_until: Timestamp(),
   },
-  { $id: 'DeliveryRetryProgress', description: 'How far the deliveries that are made again have come.' },
+  { $id: 'DeliveryRetryProgress', description: 'The progress of retried deliveries.' },
 )
 
 const endpointField = { minLength: 1, maxLength: 100, description: 'The id of the endpoint (`we_`).' } as const
@@ -47,7 +46,7 @@ const listMessageDeliveriesRoute = (
     moded: true,
     scope: 'webhooks:read',
     summary: "List the webhook deliveries of a message's events",
-    description: 'To every endpoint that got them, newest first. Kept 30 days.',
+    description: 'To every endpoint, newest first. Stored for 30 days.',
     query: onePageQuery,
     replies: { 200: listOf(WebhookDelivery) },
     errors: ['resource_missing'],
@@ -65,9 +64,9 @@ const retryDeliveryRoute = (webhooks: ConsoleServices['webhooks']): ConsoleRoute
     access: 'account',
     moded: true,
     scope: 'webhooks:write',
-    summary: 'Make the deliveries of an endpoint again',
+    summary: 'Retry the deliveries of an endpoint',
     description:
-      'One attempt of each that ended with this status, without a schedule, oldest first, up to 5,000 at a time. `dry_run` tells how many those are.',
+      'Retries each delivery with this status once, oldest first, up to 5,000 at a time. `dry_run` only counts them.',
     body: Type.Object(
       {
         endpoint: Type.String({ ...endpointField, examples: ['we_01jd0xgz1te5k9a0v3m3cm4n5p'] }),
@@ -100,9 +99,9 @@ const retryDeliveryProgressRoute = (platform: Platform, webhooks: ConsoleService
     access: 'account',
     moded: true,
     scope: 'webhooks:read',
-    summary: 'How far deliveries that are made again have come',
+    summary: 'Show the progress of retried deliveries',
     description:
-      'What is pending still, and what has failed of all that were made until `created_until` (default: now, which is answered). Nothing pending: all have been attempted.',
+      'Counts pending retries, and failed deliveries created until `created_until` (default: now, which is returned). With none pending all have been attempted.',
     query: Type.Object(
       { endpoint: Type.String(endpointField), created_until: Type.Optional(DateTimeQuery) },
       { additionalProperties: false },

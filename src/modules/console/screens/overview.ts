@@ -89,7 +89,7 @@ export const overviewRoutes = (services: ConsoleServices): ConsoleRoute[] => [
     moded: true,
     scope: null,
     summary: 'Look at the last 30 days',
-    description: "Messages by the days of the account's time zone, and what somebody should look at.",
+    description: "Messages per day in the account's time zone, and problems that need attention.",
     replies: { 200: Overview },
     errors: [],
     handler: async ({ caller, sql }) => reply(200, await overviewOf(services, sql, caller)),
@@ -105,9 +105,8 @@ export const responseRoutes = ({ platform, campaigns }: ConsoleServices): Consol
     access: 'account',
     moded: true,
     scope: 'campaigns:read',
-    summary: 'Count who answered a campaign',
-    description:
-      'And who opted out by that. Answers are what recipients wrote on its channel within seven days of their message.',
+    summary: 'Count the replies to a campaign',
+    description: 'Also counts opt-outs by reply. Replies are messages of recipients on its channel within seven days.',
     replies: { 200: CampaignResponses },
     errors: ['resource_missing'],
     async handler({ caller, params, signal }) {

@@ -42,7 +42,7 @@ const createTopUpRoute = (platform: Platform, topUps: BillingService['topUps']):
     unaudited: true,
     summary: 'Top the wallet up',
     description:
-      'Answers where it is paid. The wallet has the money once the payment provider says that it is paid. Live mode only.',
+      'Returns the address of the payment page. The wallet is credited when the payment provider confirms the payment. Live mode only.',
     body: Type.Object(
       {
         amount_micros: Type.Integer({

@@ -66,12 +66,12 @@ const setUpRoute = (parts: SessionRoutesParts): ConsoleRoute =>
     path: '/console/api/setup',
     access: 'public',
     scope: null,
-    summary: 'Make the first owner',
+    summary: 'Create the first owner',
     description:
-      'With the link that the service prints at its start while nobody can sign in. The first user owns the oldest account and administers the platform.',
+      'Uses the link that the service prints at start while nobody can sign in. The first user owns the oldest account and administers the platform.',
     body: Type.Object(
       {
-        token: Type.String({ minLength: 1, maxLength: 100, description: 'What follows `#` in the link.' }),
+        token: Type.String({ minLength: 1, maxLength: 100, description: 'The text after `#` in the link.' }),
         name: Name,
         email: Email,
         password: Password('12 to 200 characters.'),
@@ -236,7 +236,7 @@ const updateMeRoute = ({ platform, sessions }: SessionRoutesParts): ConsoleRoute
     scope: null,
     summary: 'Change your name, e-mail address or password',
     description:
-      'A new password takes the current one and ends your other sessions. Another e-mail address takes a password that was given lately.',
+      'A new password requires the current one and ends your other sessions. A new e-mail address requires a recent authentication.',
     body: Type.Object(
       {
         name: Type.Optional(Name),

@@ -105,7 +105,7 @@ async function createSession(
   if (!(await repository.insertSession(sql, row, user)))
     throw new Problem(
       'invalid_credentials',
-      'The password or the second factor has changed just now. Sign in with what it is now.',
+      'The password or second factor was changed just now. Sign in with the new one.',
     )
   return cookie
 }

@@ -102,10 +102,7 @@ export async function withdraw(sql: Db, { account_id, user_id }: Acting, id: str
 export async function invitationOf({ pool, clock }: Platform, token: string): Promise<repository.InvitationRow> {
   const row = await repository.findInvitation(pool, tokenHash(token), isoTime(clock.now()))
   if (row === null)
-    throw new Problem(
-      'token_invalid',
-      'This invitation was used, withdrawn or has expired. Ask whoever invited you for a new one.',
-    )
+    throw new Problem('token_invalid', 'This invitation was used or withdrawn, or has expired. Ask for a new one.')
   return row
 }
 

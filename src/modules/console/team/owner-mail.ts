@@ -25,7 +25,7 @@ export const mailOfLowBalance =
     for (const { account_id, balance_micros, low_balance_micros } of events) {
       const subject = `The balance is low: ${dollars(balance_micros)}`
       const body = [
-        `The wallet of your account has ${dollars(balance_micros)} left, which is less than the ${dollars(low_balance_micros)} below which you asked to be told.`,
+        `The wallet of your account has ${dollars(balance_micros)} left, which is less than your warning threshold of ${dollars(low_balance_micros)}.`,
         'Messages are refused when nothing is left.',
         '',
         `Top it up: ${platform.settings.base_url}/console/${account_id}/live/billing`,

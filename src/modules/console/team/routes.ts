@@ -20,7 +20,7 @@ const closed = { additionalProperties: false } as const
 const RoleField = Type.Unsafe<Role>({
   type: 'string',
   enum: roleNames,
-  description: 'What they may do. An admin makes nobody an owner.',
+  description: 'The role. An admin cannot grant `owner`.',
 })
 
 export const teamRoutes = (platform: Platform): ConsoleRoute[] => [
@@ -34,7 +34,7 @@ const listMembersRoute = consoleRoute({
   method: 'GET',
   path: '/console/api/members',
   summary: 'List the members',
-  description: 'Who has been in the account longest comes first.',
+  description: 'Longest-standing members first.',
   replies: { 200: listOf(Member) },
   errors: [],
   handler: async ({ caller, sql }) =>
@@ -49,7 +49,7 @@ const updateMemberRoute = (platform: Platform): ConsoleRoute =>
     path: '/console/api/members/{id}',
     summary: "Change a member's role",
     description:
-      'Nobody changes their own, and an admin none of an owner. The invitations that they sent are withdrawn as far as the new role may not grant them.',
+      'You cannot change your own role, and an admin cannot change an owner. Invitations that the new role may not grant are withdrawn.',
     body: Type.Object({ role: RoleField }, closed),
     replies: { 200: Member },
     errors: ['resource_missing'],
@@ -72,8 +72,7 @@ const deleteMemberRoute = (platform: Platform): ConsoleRoute =>
     method: 'DELETE',
     path: '/console/api/members/{id}',
     summary: 'Remove a member',
-    description:
-      'The account is closed to them at once, and the invitations that they sent are withdrawn. The last owner stays.',
+    description: 'They lose access at once, and their invitations are withdrawn. The last owner cannot be removed.',
     replies: { 200: deletedOf('member') },
     errors: ['resource_missing'],
     refuses: ['reauthentication_required', 'role_not_allowed'],
@@ -118,13 +117,13 @@ const createInvitationRoute = (platform: Platform): ConsoleRoute =>
     secret_reply: true,
     summary: 'Invite somebody',
     description:
-      'Mails a link of seven days, or answers it as `url` where there is no mail server. Inviting the same e-mail address again ends the earlier link.',
+      'Mails a link that is valid for seven days, or returns it as `url` if there is no mail server. Inviting the same e-mail address again ends the earlier link.',
     body: Type.Object(
       {
         email: Type.String({
           minLength: 1,
           maxLength: 320,
-          description: 'Of whom it is for.',
+          description: 'The e-mail address of the invited person.',
           examples: ['ada@example.com'],
         }),
         role: RoleField,

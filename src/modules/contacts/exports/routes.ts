@@ -17,7 +17,7 @@ export const exportRoutes = (exporting: ExportService): Route[] => [
     summary: 'Export contacts as CSV',
     description:
       'Streams every contact that fits the filters, which are those of the list. One column for each attribute, consent and identifier that is in use. An import reads the file back. ' +
-      'A cell that a spreadsheet would take for a formula is written after an apostrophe; E.164 phone numbers are not.',
+      'Cells that a spreadsheet would run as a formula start with an apostrophe; E.164 phone numbers do not.',
     query: Type.Object(contactFilters, { additionalProperties: false }),
     replies: { 200: 'text/csv; charset=utf-8' },
     errors: ['upstream_unavailable'],
@@ -34,7 +34,7 @@ export const exportRoutes = (exporting: ExportService): Route[] => [
     tag,
     summary: 'Export the whole record of a contact',
     description:
-      'Everything that is kept about the contact, for a person who asks for their data: the contact, every change of its consent, its lists, and rows of imports that were rejected.',
+      'Everything stored about the contact, to answer a data subject request: the contact, every change of its consent, its lists, and rejected rows of imports.',
     expensive: { narrow: 'Try again later.' },
     replies: { 200: ContactExport },
     errors: ['resource_missing'],

@@ -141,7 +141,7 @@ const listContactImportErrorsRoute = (imports: ImportService): Route =>
     scope: 'contacts:read',
     tag,
     summary: 'Download the rejected rows of a contact import',
-    description: `A CSV with the columns of the file, \`import_row\` (the header is row 1), \`import_result\` and \`import_reason\`; corrected, it can be imported as it is. Kept for ${retentionDays} days. Rows applied without some of their cells stand there, too.`,
+    description: `A CSV with the columns of the file, \`import_row\` (the header is row 1), \`import_result\` and \`import_reason\`; correct it and import it as it is. Stored for ${retentionDays} days. Includes rows that were applied without some of their cells.`,
     replies: { 200: 'text/csv; charset=utf-8' },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => {
