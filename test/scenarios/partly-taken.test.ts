@@ -53,7 +53,7 @@ test('what a provider took is kept with the message: the next hand-over is of th
   )
   assert.deepEqual(await attempts(id), [
     ['accepted', null],
-    ['unavailable', '2 of its parts went out before: The provider is away.'],
+    ['unavailable', '2 of its parts were sent before: The provider is away.'],
   ])
   assert.deepEqual(await events(), ['message.sent', 'message.delivered'])
   await world.invariants()
@@ -84,7 +84,7 @@ test('where the rest is refused the message has failed, says how much of it went
   assert.deepEqual(error, {
     code: 'provider_error',
     provider_code: '7',
-    message: '2 of its parts went out, and the rest did not: No.',
+    message: '2 of its parts were sent, the others were not: No.',
   })
   // their receipts find the message, which has nothing left to be told
   assert.deepEqual([await events(), await reportsLeft()], [['message.failed'], 0])
@@ -110,7 +110,7 @@ test('an adapter that says nothing of what was taken before does not make it for
 
   const { status, error } = await read(id)
   assert.deepEqual(
-    [status, error.code, error.message.startsWith('2 of its parts went out')],
+    [status, error.code, error.message.startsWith('2 of its parts were sent')],
     ['failed', 'expired', true],
   )
   const tries = provider.sent.filter((message) => message.id === id)

@@ -65,7 +65,7 @@ test('ten parts that each are taken promptly go out once each, however long all 
   assert.deepEqual(told.at(-1), ['accepted', null])
   for (const [outcome, message] of told.slice(0, -1)) {
     assert.equal(outcome, 'unavailable')
-    assert.match(message, /^\d of its parts went out before: The remaining parts wait for the next attempt\.$/)
+    assert.match(message, /^\d of its parts were sent before: The remaining parts wait for the next attempt\.$/)
   }
   await world.invariants()
 })
@@ -88,7 +88,7 @@ test('a part without an answer is given up after thirty seconds of its own, and 
 
   const seconds = (world.clock.now() - began) / 1000
   assert.ok(seconds >= 35 && seconds < 40, `${seconds}`)
-  assert.deepEqual([told, parts], [[['unknown', '1 of its parts went out before: No answer came.']], [1, 2]])
+  assert.deepEqual([told, parts], [[['unknown', '1 of its parts were sent before: No answer came.']], [1, 2]])
 })
 
 test('what was taken before a process is killed does not go out again', async (t) => {

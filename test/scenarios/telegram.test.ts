@@ -174,7 +174,7 @@ test('a message with several files is one message, and fails if one file cannot 
   await world.settle()
 
   assert.deepEqual([(await read(whole)).status, (await read(broken)).status], ['sent', 'failed'])
-  assert.match((await read(broken)).error.message, /^1 of its parts went out, and the rest did not/)
+  assert.match((await read(broken)).error.message, /^1 of its parts were sent, the others were not/)
   assert.equal(sim.sent.length, 2, 'nothing is sent twice')
   await world.invariants()
 })

@@ -53,7 +53,7 @@ async function forgetBefore({ pool, clock, log }: Platform, before_ms: number, s
   if (await waitsBefore(pool, from)) {
     log.warn(
       { before: isoTime(before_ms) },
-      'messages are past retention and wait to be sent: they, and those before, are kept until they are',
+      'messages past their retention still wait to be sent; they and older ones are deleted afterwards',
     )
     return false
   }

@@ -23,15 +23,18 @@ const Batch = Type.Object({
   object: objectName('batch'),
   data: Type.Array(
     Type.Object({
-      index: Type.Integer({ description: 'Its place in `messages` of the request, from 0.' }),
-      status: Type.Integer({ description: 'As the status of a single send.' }),
+      index: Type.Integer({ description: 'Position in `messages` of the request, from 0.' }),
+      status: Type.Integer({ description: 'The HTTP status of a single send.' }),
       message: Type.Optional(Message),
       error: Type.Optional(ErrorBody),
     }),
-    { description: 'One entry a message, in the order of the request: `message` where it was accepted, else `error`.' },
+    {
+      description:
+        'One entry per message, in the order of the request: `message` if it was accepted, otherwise `error`.',
+    },
   ),
-  accepted: Type.Integer({ description: 'Messages that are stored and charged.' }),
-  rejected: Type.Integer({ description: 'Messages that were refused; nothing was charged for them.' }),
+  accepted: Type.Integer({ description: 'Messages that were stored and charged.' }),
+  rejected: Type.Integer({ description: 'Messages that were refused and not charged.' }),
 })
 
 const BatchRequest = Type.Object(
@@ -39,7 +42,7 @@ const BatchRequest = Type.Object(
     messages: Type.Array(DocumentedSendMessage, {
       minItems: 1,
       maxItems: 100,
-      description: 'Each is validated, billed and accepted by itself; they may target different channels.',
+      description: 'Each message is validated, billed and accepted separately. Channels may differ.',
     }),
   },
   {
@@ -64,21 +67,19 @@ const BatchRequest = Type.Object(
 const InboundMessage = Type.Object(
   {
     channel: Type.String({ minLength: 1, description: 'A sandbox channel.' }),
-    from: Type.String({ minLength: 1, maxLength: 255, description: 'Who writes.' }),
-    type: Type.Optional(
-      Type.String({ default: 'text', description: 'The content stands under the key of this name.' }),
-    ),
+    from: Type.String({ minLength: 1, maxLength: 255, description: 'Sender of the message.' }),
+    type: Type.Optional(Type.String({ default: 'text', description: 'The content is under the key with this name.' })),
     profile_name: Type.Optional(
       NullableString({
         maxLength: 255,
-        description: 'The name that the writer has on the channel; a contact that is new gets it.',
+        description: 'Name of the sender on the channel; used for a new contact.',
       }),
     ),
-    reply_to: Type.Optional(NullableString({ description: 'The message that it answers.' })),
+    reply_to: Type.Optional(NullableString({ description: 'The message that this one answers.' })),
   },
   {
     $id: 'InboundMessage',
-    description: 'What a recipient would write, with its content object under the key named by `type`.',
+    description: 'A message from a recipient, with its content object under the key named by `type`.',
     additionalProperties: true,
     examples: [
       { channel: 'ch_test_sms', from: '+14155550123', text: { body: 'Where is my parcel?' }, profile_name: 'Ada' },
@@ -87,15 +88,11 @@ const InboundMessage = Type.Object(
 )
 
 const filters = {
-  channel: Type.Optional(Type.String({ minLength: 1, description: 'Of this channel (`ch_`).' })),
-  direction: Type.Optional(
-    Type.String({ enum: ['outbound', 'inbound'], description: 'What was sent, or what came in.' }),
-  ),
-  status: Type.Optional(Type.String({ enum: [...messageStatuses], description: 'With this status now.' })),
-  to: Type.Optional(
-    Type.String({ minLength: 1, description: 'To exactly this recipient, as in `to` of the message.' }),
-  ),
-  reference: Type.Optional(Type.String({ minLength: 1, description: 'With exactly this `reference`.' })),
+  channel: Type.Optional(Type.String({ minLength: 1, description: 'Messages of this channel (`ch_`).' })),
+  direction: Type.Optional(Type.String({ enum: ['outbound', 'inbound'], description: 'Sent or received messages.' })),
+  status: Type.Optional(Type.String({ enum: [...messageStatuses], description: 'Messages with this status.' })),
+  to: Type.Optional(Type.String({ minLength: 1, description: 'Messages to this recipient, as in `to`.' })),
+  reference: Type.Optional(Type.String({ minLength: 1, description: 'Messages with this `reference`.' })),
   created_after: Type.Optional(DateTimeQuery),
   created_before: Type.Optional(DateTimeQuery),
   updated_after: Type.Optional(DateTimeQuery),
@@ -135,7 +132,7 @@ const sendRoute = (messages: MessageService): Route =>
     tag,
     summary: 'Send a message',
     description:
-      'Answers 202 once the message is stored and charged; its outcome is read back with GET /v1/messages/{id} or told by webhooks.',
+      'Answers 202 once the message is stored and charged; read its outcome with GET /v1/messages/{id} or receive it by webhook.',
     body: DocumentedSendMessage,
     body_optional: false,
     body_unchecked: true,
@@ -214,8 +211,7 @@ const readRoutes = (messages: MessageService): Route[] => [
     tag,
     summary: 'Retrieve a message',
     other_paths: [`${otherAccount}/Messages/{id}`],
-    description:
-      'As it is at this moment: `status` and the moments beside it tell how far it has come, `error` why it failed.',
+    description: '`status` and its timestamps show progress; `error` explains a failure.',
     replies: { 200: Message },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) =>
@@ -241,7 +237,7 @@ const readRoutes = (messages: MessageService): Route[] => [
     path: '/v1/messages/{id}/attempts',
     scope: 'messages:read',
     tag,
-    summary: "List a message's hand-overs to its provider",
+    summary: "List a message's send attempts",
     description: 'Newest first, in one page.',
     query: onePageQuery,
     replies: { 200: listOf(MessageAttempt) },

@@ -60,7 +60,10 @@ function fail(deps: CommitDeps, units: readonly Unit[], moment: Moment, error: u
   const failed = units.filter((unit) => !unit.answered)
   endFailed(failed, error)
   if (failed.some(({ mayBeStored }) => mayBeStored))
-    deps.platform.log.error({ err: error }, 'a submission failed that stands in part, or may stand')
+    deps.platform.log.error(
+      { err: error },
+      'a submission failed after some of its messages were stored or may have been stored',
+    )
   passOn(deps, failed, moment)
 }
 
@@ -69,7 +72,10 @@ function passOn(deps: CommitDeps, units: readonly Unit[], moment: Moment): void 
   try {
     announce(deps, units, moment)
   } catch (error) {
-    deps.platform.log.error({ err: error }, 'accepted messages could not be handed on; they are found in the table')
+    deps.platform.log.error(
+      { err: error },
+      'accepted messages could not be queued in memory; they are claimed from the table',
+    )
   }
 }
 

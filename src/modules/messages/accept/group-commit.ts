@@ -209,7 +209,7 @@ async function run(pump: Pump, traffic: Traffic): Promise<void> {
       if (traffic === 'interactive') await commitInteractive(pump)
       else await commitPiece(pump)
     } catch (error) {
-      pump.deps.platform.log.error({ err: error }, 'a batch of messages failed as a whole; the next one goes on')
+      pump.deps.platform.log.error({ err: error }, 'a batch of messages failed; the next batch continues')
       await pause(errorRestMs)
     }
   }

@@ -93,7 +93,7 @@ async function afterDataError(
   if (poisoned.length > 0)
     deps.platform.log.warn(
       { err: error, messages: poisoned },
-      'a message broke a rule of the database and was refused alone',
+      'the database rejected a message, which was refused on its own',
     )
   await recovering(deps, [only], moment, acceptUnderLocks)
 }
@@ -140,7 +140,10 @@ async function afterLostConnection(deps: CommitDeps, units: readonly Unit[], err
       await clock.sleep(lookupEveryMs)
     }
   }
-  deps.platform.log.error({ err: error }, 'the database went away during a commit and stayed away')
+  deps.platform.log.error(
+    { err: error },
+    'the connection to the database was lost during a commit and could not be restored',
+  )
   giveUp(units)
 }
 

@@ -79,7 +79,10 @@ function itemsWorker(deps: CallbackItemDeps): Worker {
       after = others.last
       const due = [...first, ...others.items]
       const quick = await applyQuickly(deps, due, isoTime(now)).catch((error: unknown) => {
-        platform.log.warn({ err: error }, 'receipts could not be applied the quick way; they are applied under locks')
+        platform.log.warn(
+          { err: error },
+          'receipts could not be applied in one statement; they are applied under locks',
+        )
         return nothing
       })
       const rest = quick.items === due.length ? nothing : await applyRest(deps, now, others.items)
@@ -109,7 +112,7 @@ async function applyRest(deps: CallbackItemDeps, now: number, others: readonly C
   try {
     return await applyDue(deps, now, others)
   } catch (error) {
-    log.warn({ err: error }, 'reports of providers could not be applied together; they are applied one by one')
+    log.warn({ err: error }, 'callback items could not be applied together; they are applied one by one')
   }
   const due = [
     ...new Map([...(await listDueItems(pool, isoTime(now), batchMax)), ...others].map((row) => [row.id, row])).values(),
@@ -127,7 +130,7 @@ async function applyRest(deps: CallbackItemDeps, now: number, others: readonly C
     } catch (error) {
       log.error(
         { err: error, item_id: row.id, channel_id: row.channel_id },
-        'a item of a provider could not be applied; it is tried again later',
+        'a callback item could not be applied; it is retried later',
       )
       await transact(pool, async (tx) => {
         const rows = await lockItem(tx, row)

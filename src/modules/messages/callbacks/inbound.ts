@@ -119,7 +119,7 @@ async function findAddressee(
   if (sibling !== null || to.otherwise === 'ours') return sibling ?? channel
   platform.log.info(
     { channel_id, provider: channel.provider },
-    'a message to another sender, which is no channel of the account, is left out',
+    'an inbound message was ignored, because it is for a sender that is no channel of the account',
   )
   return null
 }

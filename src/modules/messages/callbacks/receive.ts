@@ -76,7 +76,7 @@ async function storeCallback(
   if (ignored !== undefined)
     platform.log.info(
       { channel_id: channel.id, provider: channel.provider, ignored },
-      'a provider told something that changes nothing',
+      'a provider callback was ignored, because it changes nothing',
     )
   const at = isoTime(platform.clock.now())
   const relevant = items.flatMap((item) => relevantItems(providerIds, channel, sanitizeItem(item)))

@@ -76,7 +76,7 @@ export async function disconnectLostChannels(
     } catch (error) {
       log.error(
         { err: error, channel_id: row.channel_id },
-        'a lost link could not be written; the next refusal tells of it again',
+        'a lost connection could not be stored; the next refusal repeats it',
       )
     }
   }
@@ -100,7 +100,7 @@ export async function refreshRefusedTemplates(
     } catch (error) {
       log.error(
         { err: error, channel_id: row.channel_id },
-        'templates could not be asked for anew; the next refusal asks again',
+        'templates could not be refreshed; the next refusal repeats it',
       )
     }
   }

@@ -202,7 +202,7 @@ function probeAfterTest(state: State, channel_id: string, tested_ms: number, now
   if (tested_ms <= open.open_ms && !isAhead(open.open_ms, now_ms)) return
   log.info(
     { channel_id, probes: open.probes },
-    'the link of a channel that is paused was attempt, and stands; one of its messages goes at once',
+    'the connection of a paused channel was tested and works; a message is sent as a probe',
   )
   if ('times' in open) Object.assign(open, { open_ms: now_ms, probe_ms: now_ms, probes: 0, tested_ms })
   else failing.set(channel_id, { ...openedNow(open, now_ms), tested_ms })
@@ -283,7 +283,7 @@ function succeed(state: State, channel_id: string): void {
   if (one === undefined) return
   state.failing.delete(channel_id)
   if (!isOpen(one)) return
-  state.log.info({ channel_id, probes: one.probes }, 'the provider of a channel answers again; its messages go on')
+  state.log.info({ channel_id, probes: one.probes }, 'the provider of a channel answers again; sending continues')
   state.wake('dispatch')
 }
 
@@ -308,7 +308,7 @@ function fail(
   one.probe_ms = now_ms + probeFirstMs
   log.warn(
     { account_id, channel_id, failures: one.failures, outcome },
-    'the provider of a channel fails again and again; its messages wait, and one goes now and then',
+    'the provider of a channel fails repeatedly; messages wait, and probes are sent',
   )
   return wasThrottled
 }
@@ -353,7 +353,7 @@ function throttle(
   if (known === undefined)
     log.warn(
       { account_id, channel_id, provider_code, wait_ms: until_ms - now_ms },
-      'the provider of a channel takes no more of it for now; its messages wait',
+      'the provider throttles a channel; its messages wait',
     )
   // a probe shows nothing about the pace before the pause
   return { account_id, mode, channel_id, channel_type, until_ms, times, begins: known === undefined && !probe }
@@ -367,7 +367,7 @@ function endThrottling(
   throttled.delete(channel_id)
   log.info(
     { account_id, channel_id, probes, paused_ms: now_ms - open_ms },
-    'the provider of a channel takes more of it again; its messages go on, slower at first',
+    'the provider no longer throttles a channel; sending continues, slower at first',
   )
   wake('dispatch')
 }

@@ -114,10 +114,7 @@ async function writeBatch(state: State, batch: readonly Completion[]): Promise<r
   } catch (error) {
     const { log, storage } = state.platform
     storage.failed(error)
-    log.error(
-      { err: error, messages: batch.length },
-      'answers of providers could not be written; they are written again',
-    )
+    log.error({ err: error, messages: batch.length }, 'outcomes could not be written; the write is repeated')
     if (mayPass(error)) return batch
     if (batch.length === 1) return await writeWithoutProviderText(state, batch[0]!)
     const half = Math.ceil(batch.length / 2)
@@ -142,11 +139,11 @@ async function writeWithoutProviderText(state: State, completion: Completion): P
   } catch (error) {
     log.error(
       { err: error, ...about },
-      'an answer of a provider could not be written in our own words either; it is written again behind the others',
+      'an outcome could not be written even without the texts of the provider; the write is repeated after the others',
     )
     return [completion]
   }
-  log.error(about, 'an answer of a provider could not be written as it came; it is written in our own words')
+  log.error(about, 'an outcome could not be written with the texts of the provider and was written without them')
   await finishBatch(state, [plain])
   return []
 }
@@ -193,14 +190,14 @@ export async function writeCompletions(deps: WriteDeps, completions: readonly Co
 class ForeignIds extends Error {
   readonly message_ids: ReadonlySet<string>
   constructor(message_ids: ReadonlySet<string>) {
-    super('A provider that was asked told the id of another message.')
+    super('A status query returned the id of another message.')
     this.message_ids = message_ids
   }
 }
 
 const asUnknown = (completion: Completion): Completion =>
   wasAttempted(completion)
-    ? { ...completion, outcome: { kind: 'unknown', message: 'What the provider told of is another message.' } }
+    ? { ...completion, outcome: { kind: 'unknown', message: 'The status query found another message.' } }
     : completion
 
 /** A status query must not assign the id of another message; the references decide. */

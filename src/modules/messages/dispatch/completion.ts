@@ -90,17 +90,17 @@ function waitOf(completion: Completion): number {
 const errors: Readonly<Record<Exclude<Unsent['outcome']['kind'], 'superseded'>, MessageRow['error']>> = {
   expired: {
     code: 'expired',
-    message: 'The validity of the message ended before its provider took it.',
+    message: 'The message expired before its provider accepted it.',
     provider_code: null,
   },
   blocked: {
     code: 'recipient_blocked',
-    message: 'The recipient opted out or was blocked before the provider took the message.',
+    message: 'The recipient opted out or was blocked before the provider accepted the message.',
     provider_code: null,
   },
   channel_deleted: {
     code: 'channel_not_connected',
-    message: 'The channel was deleted before its provider took the message.',
+    message: 'The channel was deleted before its provider accepted the message.',
     provider_code: null,
   },
 }
@@ -111,7 +111,7 @@ function errorOf(kind: keyof typeof errors, { outcome_unknown, accepted_ids = []
   const message = withAcceptedParts(accepted_ids, error.message)
   return {
     ...error,
-    message: outcome_unknown ? `${message} An earlier hand-over had no answer: the recipient may have it.` : message,
+    message: outcome_unknown ? `${message} An earlier send attempt had no answer: the recipient may have it.` : message,
   }
 }
 
@@ -125,9 +125,9 @@ function acceptedIdsOf(completion: Completion): readonly string[] {
 }
 
 const withAcceptedParts = (accepted_ids: readonly string[], message: string): string =>
-  accepted_ids.length === 0 ? message : `${partialAcceptance(accepted_ids)} went out, and the rest did not: ${message}`
+  accepted_ids.length === 0 ? message : `${acceptedParts(accepted_ids)} were sent, the others were not: ${message}`
 
-const partialAcceptance = ({ length }: readonly string[]): string => `${length} of its parts`
+const acceptedParts = ({ length }: readonly string[]): string => `${length} of its parts`
 
 /** Turns throttling and unknown outcomes that happened often enough into refusals. */
 export function outcomeOf({ attempts, unknowns = 0 }: Pick<Job, 'attempts' | 'unknowns'>, outcome: Outcome): Outcome {
@@ -142,10 +142,10 @@ const stillUnknown: Outcome & { readonly kind: 'refused' } = {
   code: 'provider_error',
   provider_code: null,
   message:
-    'The provider took the message again and again without telling what became of it. The recipient may have it: ask before you send it again.',
+    'The provider never reported the outcome of several send attempts. The recipient may have the message: check before you send it again.',
 }
 
-const notStored = 'The provider gave an answer that could not be stored.'
+const notStored = 'The answer of the provider could not be stored.'
 
 /** The completion without the provider's texts, which cannot be stored; null for an unsent job. */
 export function withoutProviderText(completion: Completion): Completion | null {
@@ -163,7 +163,7 @@ export function withoutProviderText(completion: Completion): Completion | null {
       ...completion,
       outcome: { kind: 'throttled', limit_on: outcome.limit_on, provider_code: null, message: notStored },
     }
-  const message = `${notStored} The recipient may have the message: ask before you send it again.`
+  const message = `${notStored} The recipient may have the message: check before you send it again.`
   return { ...completion, outcome: { kind: 'refused', code: 'provider_error', provider_code: null, message } }
 }
 
@@ -275,7 +275,7 @@ export function attemptsOf(completion: Completion, ids: IdMaker): NewAttempt[] {
 
 function messageOf(completion: Completion, said: string): string {
   const taken = acceptedIdsOf(completion)
-  return taken.length === 0 ? said : `${partialAcceptance(taken)} went out before: ${said}`
+  return taken.length === 0 ? said : `${acceptedParts(taken)} were sent before: ${said}`
 }
 
 /** The job as it is released for the next attempt. */

@@ -110,7 +110,7 @@ async function sendAll(deps: ExecutorDeps, jobs: readonly Job[]): Promise<void> 
     const ready = await persistBeforehand(deps, prepared)
     await withDeadline(clock, sendTimeoutMs, (signal) => Promise.all(ready.map((one) => perform(deps, one, signal))))
   } catch (error) {
-    log.error({ err: error }, 'messages could not be attempts over; they are claimed again')
+    log.error({ err: error }, 'messages could not be sent; they are claimed again')
     await release(deps, open, clock.now() + retryMs)
   }
 }
@@ -130,7 +130,7 @@ async function expireOutcomeUnknown(deps: ExecutorDeps, jobs: readonly Job[]): P
   } catch (error) {
     deps.platform.log.error(
       { err: error },
-      'whether receipts tell of messages that expire could not be looked up; they are claimed again',
+      'receipts of expiring messages could not be looked up; the messages are claimed again',
     )
     await release(deps, jobs, later_ms)
   }
@@ -201,7 +201,7 @@ async function postpone(deps: ExecutorDeps, jobs: readonly Job[], notBefore: Rea
     next_run_at: isoTime(notBefore.get(job)!),
   }))
   await postponeMessages(pool, process_id, postponed).catch((error: unknown) =>
-    log.error({ err: error }, 'messages could not be put off; they are looked at again when their claims end'),
+    log.error({ err: error }, 'messages could not be postponed; they are checked again when their claims end'),
   )
   for (const job of jobs) leave(deps, job)
 }
@@ -294,10 +294,7 @@ async function perform(deps: ExecutorDeps, ready: Ready, signal: AbortSignal): P
     input = { message: await outboundOf(deps.platform, job), connection: deps.channels.connection(channel) }
   } catch (error) {
     // an internal error does not count against the provider
-    deps.platform.log.error(
-      { err: error, ...about },
-      'a message could not be made ready for its provider; it is tried again',
-    )
+    deps.platform.log.error({ err: error, ...about }, 'a message could not be prepared for its provider; it is retried')
     return await release(deps, [job], deps.platform.clock.now() + faultRetryMs)
   }
   try {
@@ -308,7 +305,7 @@ async function perform(deps: ExecutorDeps, ready: Ready, signal: AbortSignal): P
     // the claim stays: when it ends, the job is rescued with an unknown outcome
     deps.platform.log.error(
       { err: error, ...about },
-      'what came of a message could not be answered; it is looked at again when its claim ends',
+      'the outcome of a send attempt could not be processed; the message is rescued when its claim ends',
     )
     deps.jobs.end(job)
   }
@@ -440,7 +437,10 @@ async function send(
       return { kind: 'unavailable', provider_code: null, message: 'The channel has no session with its provider.' }
     return await session.send(message, signal, onPartAccepted)
   } catch (error) {
-    deps.platform.log.error({ err: error, message_id: message.id, provider }, 'a provider failed without an answer')
+    deps.platform.log.error(
+      { err: error, message_id: message.id, provider },
+      'a provider adapter failed without an answer',
+    )
     return { kind: 'unknown', message: 'The provider did not answer.' }
   }
 }

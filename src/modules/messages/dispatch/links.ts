@@ -95,7 +95,7 @@ async function tryLink({ platform, channels, circuitBreakers }: LinksDeps, faili
     if (isDown(error)) {
       log.warn(
         { err: error, channel_id, failures: failing.failures },
-        'the provider of a channel has been out of reach for half a minute',
+        'the provider of a channel has been unreachable for half a minute',
       )
       await channels.setConnection(pool, channel, 'disconnected')
       // once the connection is back, one message is sent first
@@ -106,7 +106,7 @@ async function tryLink({ platform, channels, circuitBreakers }: LinksDeps, faili
       )
       return true
     }
-    log.error({ err: error, channel_id }, 'the link of a channel could not be tried; it is tried again')
+    log.error({ err: error, channel_id }, 'the connection of a channel could not be tested; the test is repeated')
   }
   circuitBreakers.reached(channel_id, clock.now())
   return false

@@ -39,7 +39,7 @@ export function partialAcceptance(
       const saved = await saveAccepted(pool, claim, provider_ids).catch((error: unknown) => {
         log.error(
           { err: error, message_id: job.row.id },
-          'what a provider onPartAccepted of a message could not be saved; the rest is handed over later',
+          'accepted parts of a message could not be stored; the remaining parts are sent later',
         )
         return false
       })

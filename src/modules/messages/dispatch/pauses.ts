@@ -44,12 +44,15 @@ export function pauses({ platform: { pool, clock, process_id, log }, circuitBrea
         paused_until: isoTime(until_ms),
       }
       await write(channel_id, () => savePause(pool, row)).catch((error: unknown) =>
-        log.error({ err: error, channel_id }, 'the pause of a channel could not be written; this process keeps to it'),
+        log.error(
+          { err: error, channel_id },
+          'the pause of a channel could not be stored; only this process observes it',
+        ),
       )
     },
     async end(channel_id) {
       await write(channel_id, () => deletePause(pool, channel_id)).catch((error: unknown) =>
-        log.error({ err: error, channel_id }, 'the end of a pause could not be written; it ends by itself'),
+        log.error({ err: error, channel_id }, 'the end of a pause could not be stored; the pause expires'),
       )
     },
     async adopt(channel_ids) {
@@ -68,7 +71,7 @@ export function pauses({ platform: { pool, clock, process_id, log }, circuitBrea
         rates.slowTo(channel_id, pace, until_ms)
         log.info(
           { account_id, channel_id, times },
-          'a channel that this process dispatches from now on is throttled by its provider; its messages wait',
+          'a channel that this process starts to dispatch is throttled by its provider; its messages wait',
         )
       }
       for (const channel_id of fresh) adopted.add(channel_id)

@@ -43,12 +43,12 @@ export async function queryStatus(
     metrics.status_queries.inc({ outcome: ours.kind })
     log.info(
       { message_id: message.id, channel_id, outcome: ours.kind, result: result.kind },
-      'a provider was asked about a hand-over that had no answer',
+      'queried the provider about a send attempt without an answer',
     )
     return outcomeOf(ours)
   } catch (error) {
-    log.error({ err: error, channel_id }, 'a provider could not be asked about a message')
-    return { kind: 'unknown', message: 'The provider could not be asked.' }
+    log.error({ err: error, channel_id }, 'a status query failed')
+    return { kind: 'unknown', message: 'The status query failed.' }
   }
 }
 
@@ -67,7 +67,7 @@ async function withoutOthers(
   if (result.kind === 'candidates' && (await isAnotherInProgress(pool, { channel_id, message_id: id, to })))
     return {
       kind: 'no_answer',
-      message: 'Another message to the recipient is being handed over, and could be taken for this one.',
+      message: 'Another message to the recipient is being sent and could be mistaken for this one.',
     }
   const provider_ids = found.flatMap((one) => one.provider_ids)
   const others = await listForeignIds(pool, [{ ...tenantOf(row), channel_id, message_id: id, provider_ids }])

@@ -239,7 +239,7 @@ async function sendReplies(
 
 const blocked = {
   code: 'recipient_blocked',
-  message: 'The recipient opted out before the message was handed over.',
+  message: 'The recipient opted out before the message was sent.',
   provider_code: null,
 }
 
