@@ -1,7 +1,4 @@
-/**
- * Cancels and withdraws messages that were not sent, with their refunds in the same transaction (behaviour: messages
- * 8.4).
- */
+/** Cancels and withdraws messages with their refunds (behaviour: messages 8.4). */
 import type { Tenant } from '../../api/caller.ts'
 import { Problem } from '../../api/problem.ts'
 import { isoTime } from '../../lib/clock.ts'
@@ -21,10 +18,7 @@ const cancelled = {
   provider_code: null,
 }
 
-/**
- * Resolves to the changed row. Throws `resource_missing`, and `message_state_invalid` for a message that is past
- * `queued` or being sent.
- */
+/** Throws `resource_missing`, and `message_state_invalid` for a message that is past `queued` or being sent. */
 export async function cancelMessage(deps: CancellingDeps, sql: Db, tenant: Tenant, id: string): Promise<MessageRow> {
   const { clock } = deps.platform
   const { status } = await getMessage(sql, tenant, id)
@@ -54,8 +48,8 @@ const withdrawn = {
 }
 
 /**
- * Fails and refunds those of these messages that no provider has: `queued`, or refused for now and waiting. Messages
- * in progress, with unknown outcomes or locked by others stay. Resolves to the ids of the withdrawn ones.
+ * Fails and refunds messages that no provider has. Messages in progress, with unknown outcomes or locked by others
+ * stay. Resolves to the ids of the withdrawn ones.
  */
 export async function withdrawMessages(
   deps: CancellingDeps,

@@ -1,4 +1,4 @@
-/** SQL of the message list. Each filter has an index, so that a page costs the same in any table. */
+/** SQL of the message list. Each filter has an index. */
 import { advisoryLocks } from '../../platform/database/locks.ts'
 import type { Tenant } from '../../api/caller.ts'
 import type { MessageRow } from './message.ts'
@@ -22,10 +22,10 @@ export interface MessageFilters {
 const idSlackMs = 1000
 /** Few messages have these statuses at a time. */
 const rareStatuses: ReadonlySet<string> = new Set(['queued', 'sending', 'failed'])
-/** Newest messages that are checked before others are searched by time of change. */
+/** Newest messages that are checked one by one. */
 const newestFirst = 200
 
-/** A page of messages, newest first, with one row more than requested. */
+/** Newest first, with one row more than requested. */
 export async function listMessages(
   sql: Db,
   tenant: Tenant,
@@ -48,7 +48,6 @@ export async function listMessages(
   return await byId(sql, tenant, all, page)
 }
 
-/** Every filter as a condition; times of creation also as bounds of the id. */
 function where(sql: Db, { account_id, mode }: Tenant, filters: MessageFilters, page: Page) {
   const { from, below } = idBounds(filters, page)
   return sql`
@@ -88,8 +87,8 @@ async function byId(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page
     limit ${page.limit + 1}`
 }
 
-// The leading column is compared with a list of one and is part of the order. With an equation, the planner would
-// choose the primary key and read everything where the newest match is old.
+// The leading column is compared with a list of one and is part of the order: with an equation, the planner would
+// read everything where the newest match is old.
 
 async function byText(
   sql: Db,
@@ -134,7 +133,6 @@ async function byChannel(sql: Db, tenant: Tenant, filters: MessageFilters, page:
     order by id desc limit ${page.limit + 1}`
 }
 
-/** The channels are found by hops through the index. */
 async function byDirection(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]> {
   const { account_id, mode } = tenant
   return await sql<MessageRow[]>`
@@ -171,8 +169,8 @@ interface Bucket {
 }
 
 /**
- * Reads the seconds that have messages of the status, newest first: enough for a page, then four times as many where
- * other filters left too few.
+ * Reads the seconds that have messages of the status, newest first; four times as many where other filters left too
+ * few.
  */
 async function byStatus(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]> {
   const wanted = page.limit + 1
@@ -223,7 +221,7 @@ async function listBuckets(
     group by bucket having sum(n) > 0 order by bucket desc limit ${count}`
 }
 
-/** Checks the newest messages one by one. Older ones that changed late are found by their time of change. */
+/** Older messages that changed late are found by their time of change. */
 async function byChange(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]> {
   const { updated_after, ...others } = filters
   const wanted = page.limit + 1
@@ -255,8 +253,8 @@ async function byChange(sql: Db, tenant: Tenant, filters: MessageFilters, page: 
 }
 
 /**
- * Folds at most `rows_max` deltas into the row of their key. Returns how many; 0 while another process folds. Each
- * fold sums only the rows that it deleted, so concurrent changes are neither lost nor counted twice.
+ * Folds at most `rows_max` deltas. Returns how many; 0 while another process folds. Sums only the rows that it
+ * deleted, so concurrent changes are neither lost nor counted twice.
  */
 export async function foldStatusCounts(sql: Db, rows_max: number): Promise<number> {
   const [row] = await sql<{ deltas: number }[]>`

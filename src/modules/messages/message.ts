@@ -144,7 +144,6 @@ export function messageObject(row: MessageRow): Message {
   }
 }
 
-/** The message as it was accepted, for a replayed 202. */
 export function acceptedObject(row: MessageRow): Message {
   return messageObject({
     ...row,
@@ -180,6 +179,5 @@ export function batchObject(
 
 export const attemptObject = (row: AttemptRow) => ({ object: 'message_attempt' as const, ...row })
 
-/** Null where there is none or it is empty. */
 export const providerCodeOf = (code: unknown): string | null =>
   (typeof code === 'string' && code.trim() !== '') || typeof code === 'number' ? String(code) : null

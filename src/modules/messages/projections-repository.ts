@@ -5,10 +5,7 @@ import { isoText } from '../../platform/database/pool.ts'
 import type { Db, Fragment } from '../../platform/database/sql.ts'
 import type { OutboundStatus } from './message.ts'
 
-/**
- * Messages of one origin that one statement moved from one status to another, with their keys and times at the same
- * positions.
- */
+/** Messages of one origin that one statement moved to another status. */
 export interface TransitionRow extends Tenant {
   readonly origin_type: OriginType
   readonly origin_id: string | null
@@ -27,8 +24,8 @@ export interface FollowedOrigin {
 }
 
 /**
- * Inserts transitions of outbound messages from a sub-select of account_id, mode, message_id, submission_key,
- * origin_type, origin_id, from_status, status and at. `pairs` is not empty; messages of other origins are skipped.
+ * Inserts transitions from a sub-select of account_id, mode, message_id, submission_key, origin_type, origin_id,
+ * from_status, status and at. `pairs` is not empty.
  */
 export const transitionsFrom = (sql: Db, pairs: readonly FollowedOrigin[], source: Fragment) => {
   const projections = pairs.map(({ projection }) => projection)
@@ -57,10 +54,7 @@ export const transitionsFrom = (sql: Db, pairs: readonly FollowedOrigin[], sourc
   ) g ${join}`
 }
 
-/**
- * The first transition, to `queued`, of the messages of `source` (account_id, mode, id, submission_key, origin_type,
- * origin_id).
- */
+/** The transition to `queued` of `source` (account_id, mode, id, submission_key, origin_type, origin_id). */
 export const acceptedTransitions = (sql: Db, pairs: readonly FollowedOrigin[], source: Fragment, at: string) =>
   transitionsFrom(
     sql,
@@ -71,9 +65,7 @@ export const acceptedTransitions = (sql: Db, pairs: readonly FollowedOrigin[], s
       from (${source}) a`,
   )
 
-/**
- * Deletes and returns unlocked rows of this projection: at most `rows_max`, and none after `messages_max` messages.
- */
+/** Deletes and returns unlocked rows: at most `rows_max`, and none after `messages_max` messages. */
 export async function takeTransitions(
   tx: Db,
   projection: string,
@@ -97,8 +89,8 @@ export async function takeTransitions(
 }
 
 /**
- * Rows that are not folded yet, as a select of account_id, mode, origin_type, origin_id, from_status, status and
- * messages. Added to the folded sums in one statement, the result is exact.
+ * Rows that are not folded, as a select of account_id, mode, origin_type, origin_id, from_status, status and
+ * messages. With the folded sums in one statement, the total is exact.
  */
 export const unfoldedOf = (
   sql: Db,
@@ -114,10 +106,7 @@ export const unfoldedOf = (
   }
   group by account_id, mode, origin_type, origin_id, from_status, status`
 
-/**
- * Charges of messages that are not folded yet, less refunds, as a select of origin_id, wallet_micros and
- * package_credits.
- */
+/** Charges less refunds that are not folded, as a select of origin_id, wallet_micros and package_credits. */
 export const unfoldedChargesOf = (
   sql: Db,
   projection: string,

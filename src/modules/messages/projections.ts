@@ -1,6 +1,6 @@
 /**
- * Projections count messages of an origin (campaign recipients, automation runs). Each change of a status writes a
- * row per projection, which its worker folds (docs/decisions/transitions.md).
+ * Projections count messages of an origin from rows that each change of a status writes
+ * (docs/decisions/transitions.md).
  */
 import type { OriginType } from '../../api/resources/message.ts'
 import type { Worker } from '../../platform/jobs/worker.ts'
@@ -18,9 +18,9 @@ export interface Projection {
   readonly name: string
   readonly origins: readonly OriginType[]
   /**
-   * Adds the rows to the projection's own tables, in the transaction that deletes them. Rows come in any order, and
-   * processes fold concurrently: sums add (`from_status` less, `status` more), statuses are raised by `rankOf`, rows
-   * are locked in the order of their keys. No network, no tables of other modules.
+   * Adds the rows to the projection's own tables, in the transaction that deletes them. Rows come in any order and
+   * processes fold concurrently: add sums (`from_status` less, `status` more), raise statuses by `rankOf`, lock rows
+   * in the order of their keys.
    */
   fold(tx: Db, rows: readonly TransitionRow[]): Promise<void>
 }
@@ -34,7 +34,7 @@ export interface Projections {
   readonly pairs: readonly FollowedOrigin[]
   /** The pairs that count one of these messages. */
   pairsOf(messages: readonly Followed[]): readonly FollowedOrigin[]
-  /** Wakes the workers that count one of these messages, after the commit. */
+  /** After the commit. */
   wake(messages: readonly Followed[]): void
 }
 
@@ -43,7 +43,7 @@ const names = /^[a-z]+(-[a-z]+)*$/
 const rowsMax = 500
 const messagesMax = 5000
 const foldEveryMs = 250
-/** A woken worker folds, idles, and polls again, so it finds rows of half an idle time without being woken. */
+/** A woken worker folds, idles, and polls again, so more rows need not wake it for half of that time. */
 const wakeEveryMs = foldEveryMs / 2
 
 /** Throws for repeated or invalid names. */
@@ -76,7 +76,6 @@ export function projectionsOf(
 
 const workerOf = (projection: string): string => `follow-${projection}`
 
-/** Folds the rows of one projection and deletes them in the same transaction. */
 export const projectionWorker = ({ pool }: Pick<Platform, 'pool'>, projection: Projection): Worker => ({
   name: workerOf(projection.name),
   idle_ms: 1000,

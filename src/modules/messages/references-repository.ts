@@ -1,8 +1,4 @@
-/**
- * SQL of `provider_references`. An id that belongs to another message is an error when accepted alone
- * (`referencesOfAccepted`), reassigned where that message is final (`insertAnswered`), or left as it is
- * (`saveReferences`).
- */
+/** SQL of `provider_references`, the provider's ids of messages. */
 import type { Tenant } from '../../api/caller.ts'
 import { jsonRows, type Db, type Fragment } from '../../platform/database/sql.ts'
 
@@ -17,26 +13,20 @@ export interface Reference extends Tenant {
 }
 
 export interface NewReference extends Reference {
-  /** When the message was sent, or a receipt named it. */
   readonly created_at: string
 }
 
-/**
- * SMS receipts arrive within a message's validity, three days at most with nearly all operators. Providers with later
- * read receipts do not reuse ids.
- */
+/** SMS receipts arrive within a message's validity, three days at most with nearly all operators. */
 const reusedAfter = '4 days'
 
-/**
- * Inserts references of messages with one part, from `changed` of the statement. An existing one is an error (23505).
- */
+/** From `changed` of the statement. An existing reference is an error (23505). */
 export const referencesOfAccepted = (sql: Db): Fragment => sql`
   insert into provider_references (channel_id, provider_id, account_id, mode, message_id, part, parts, created_at)
   select channel_id, provider_id, account_id, mode, id, 0, 1, at from changed`
 
 /**
- * References of messages just sent. An existing one stays unless its message is final or so old that the provider
- * counts its ids anew; then it is reassigned (behaviour: messages 7.3).
+ * An existing reference is reassigned where its message is final or so old that the provider counts its ids anew
+ * (behaviour: messages 7.3).
  */
 export async function insertAnswered(tx: Db, references: readonly NewReference[]): Promise<void> {
   if (references.length === 0) return
@@ -53,8 +43,8 @@ export async function insertAnswered(tx: Db, references: readonly NewReference[]
 }
 
 /**
- * References of earlier attempts, which never replace existing ones. Resolves to the new ones, as `referenceKey`
- * writes them.
+ * References of earlier attempts never replace existing ones. Resolves to the new ones, as `referenceKey` writes
+ * them.
  */
 export async function saveReferences(tx: Db, references: readonly NewReference[]): Promise<Set<string>> {
   if (references.length === 0) return new Set()
@@ -134,7 +124,6 @@ export async function findMessageId(
   return row?.message_id ?? null
 }
 
-/** The provider's id of a message on this channel, sent or received; null where it has none. */
 export async function findProviderId(
   sql: Db,
   { account_id, mode }: Tenant,

@@ -36,7 +36,7 @@ export interface Charged {
   readonly package_credits: number
 }
 
-/** What messages were charged when they were accepted, per origin, without refunds. */
+/** Without refunds. */
 export async function sumCharged(sql: Db, { account_id, mode }: Tenant, ids: readonly string[]): Promise<Charged[]> {
   if (ids.length === 0) return []
   return await sql<Charged[]>`
@@ -58,7 +58,7 @@ export async function listAttempts(sql: Db, { account_id, mode }: Tenant, messag
     order by number desc limit 1000`
 }
 
-/** A select of account_id, mode, id, origin_id, submission_key and status, for the invariants of their producer. */
+/** A select of account_id, mode, id, origin_id, submission_key and status. */
 export const messagesOfOrigin = (sql: Db, type: OriginType) => sql`
   select account_id, mode, id, origin_id, submission_key, status
   from messages
@@ -138,8 +138,8 @@ export async function listInbound(
 }
 
 /**
- * Locks those of these messages that no provider has: `queued`, or `sending` with a released job, nothing accepted
- * and no unknown outcome. Skips locked rows. Messages are locked before their jobs.
+ * Locks messages that no provider has: `queued`, or `sending` with a released job, nothing accepted and no unknown
+ * outcome. Skips locked rows. Messages are locked before their jobs.
  */
 export async function lockWithdrawable(
   tx: Db,
@@ -175,10 +175,7 @@ export async function setDeletedBefore(sql: Db, id: string): Promise<void> {
     on conflict (only_row) do update set deleted_before = greatest(r.deleted_before, excluded.deleted_before)`
 }
 
-/**
- * Deletes at most `rows_max` folded counts before `bucket` and subtracts them from the quarters of an hour. Returns
- * how many.
- */
+/** Subtracts the deleted counts from the quarters of an hour. Returns how many. */
 export async function forgetCounts(sql: Db, bucket: string, rows_max: number): Promise<number> {
   const [row] = await sql<{ deleted: number }[]>`
     with deleted as (
@@ -206,7 +203,7 @@ export async function forgetCounts(sql: Db, bucket: string, rows_max: number): P
   return row!.deleted
 }
 
-/** Deletes at most `rows_max` quarters of an hour before a time that are zero. Returns how many. */
+/** Returns how many. */
 export async function forgetQuarters(sql: Db, before: string, rows_max: number): Promise<number> {
   const { count } = await sql`
     delete from message_quarter_counts

@@ -6,10 +6,7 @@ import { maintainPartitions, type PartitionedTable, startOf } from '../../platfo
 import type { PeriodicJob, Platform } from '../../platform/platform.ts'
 import { forgetCounts, forgetQuarters, setDeletedBefore, waitsBefore } from './repository.ts'
 
-/**
- * A message is updated three times within a second. With 30 % one update in a hundred leaves its page under load,
- * with half a page one in ten.
- */
+/** With 30 % one update in a hundred leaves its page under load, with half a page one in ten. */
 const messagesFillfactor = 30
 const messages: PartitionedTable = { table: 'messages', prefix: 'msg', every: 'month', fillfactor: messagesFillfactor }
 const attempts: PartitionedTable = { table: 'message_attempts', column: 'message_id', prefix: 'msg', every: 'month' }
@@ -23,7 +20,6 @@ interface State {
   forgotten: string
 }
 
-/** Creates partitions ahead, and drops months past their retention. */
 export function messagePartitions(platform: Platform): PeriodicJob {
   const state: State = { made: longAgo, forgotten: '' }
   return {
@@ -46,7 +42,7 @@ export function messagePartitions(platform: Platform): PeriodicJob {
   }
 }
 
-/** Deletes data derived from messages before a time. False while some is left. */
+/** False while some data is left. */
 async function forgetBefore({ pool, clock, log }: Platform, before_ms: number, state: State): Promise<boolean> {
   const from = idFloor('msg', before_ms)
   if (state.forgotten === from) return true

@@ -1,4 +1,4 @@
-/** The operations on messages: send, read, cancel, withdraw and simulate. */
+/** The operations on messages. */
 import type { Caller, Tenant } from '../../api/caller.ts'
 import type { MessageHistoryItem } from '../../api/resources/message.ts'
 import type { Db } from '../../platform/database/sql.ts'
@@ -72,13 +72,13 @@ export interface MessageDeps extends Withdrawing {
 
 /** Operations throw the Problem that refuses them. Rows belong to the caller's account and mode. */
 export interface MessageService {
-  /** Checks a body of `POST /v1/messages`. Consent, window and balance are checked again when it is accepted. */
+  /** Consent, window and balance are checked again when the message is accepted. */
   check(tenant: Tenant, written: unknown): Promise<CheckedMessage>
   /** The one way to create outbound messages (docs/decisions/producers.md). One outcome per item, in order. */
   submit(submission: Submission): Promise<readonly ItemOutcome[]>
-  /** With an Idempotency-Key the message is sent once, and repeats are answered with it. */
+  /** Repeats of an Idempotency-Key are answered with its message. */
   send(caller: Caller, body: unknown, key: string | undefined): Promise<Sent>
-  /** Like `send`, with a body that `make` resolves to; for operations with keys of their own. */
+  /** `make` resolves to the body; for operations of other modules. */
   sendMade(caller: Caller, requestKey: RequestKey | undefined, make: () => Promise<unknown>): Promise<Sent>
   /** Each item is accepted or refused by itself. */
   sendBatch(caller: Caller, body: unknown, key: string | undefined): Promise<SentBatch>
@@ -95,10 +95,7 @@ export interface MessageService {
   attempts(sql: Db, tenant: Tenant, id: string): Promise<AttemptRow[]>
   /** Only while `queued`. Resolves to the changed row. */
   cancel(sql: Db, tenant: Tenant, id: string): Promise<MessageRow>
-  /**
-   * Fails and refunds messages that were not sent, in the transaction of their producer, which has locked its own
-   * rows. Resolves to their ids.
-   */
+  /** Fails and refunds messages that were not sent. The producer has locked its own rows. Resolves to their ids. */
   withdraw(tx: Db, tenant: Tenant, ids: readonly string[]): Promise<ReadonlySet<string>>
   /** Channels that are throttled now, for operators. */
   pauses(sql: Db, tenant: Tenant): Promise<PauseRow[]>

@@ -1,4 +1,4 @@
-/** SQL of transitions: changes rows and inserts their events and projection rows in the same statement. */
+/** SQL of transitions, with their events and projection rows. */
 import type { MessageStatus, OriginType } from '../../api/resources/message.ts'
 import { type Db, jsonRows, textColumn } from '../../platform/database/sql.ts'
 import { type EventRow, eventsFrom } from '../../platform/events/outbox.ts'
@@ -78,7 +78,6 @@ const transitionColumns = (sql: Db, writes: readonly TransitionWrite[]) => {
     unnest(text_column(${column((write) => write.event?.object ?? null)})) as event_object`
 }
 
-/** The head of a statement's first CTE, from the rows of `t`. */
 const update = (sql: Db) => sql`
   update messages m
   set status = t.status, error = coalesce(t.error::json, m.error), refunded = m.refunded or t.status = 'failed',
@@ -130,8 +129,8 @@ export async function readRows(
 }
 
 /**
- * Writes the rows whose status is still `from_status`, with their events. Resolves to their ids. Rows are written in
- * the order of ids, so that two statements do not deadlock.
+ * Skips rows with another status. Resolves to the ids written. Rows are in the order of ids, so that two statements
+ * do not deadlock.
  */
 export async function writeTransitions(
   sql: Db,
@@ -151,10 +150,7 @@ export async function writeTransitions(
   return new Set(rows.map(({ id }) => id))
 }
 
-/**
- * Applies callback items and deletes them, in one statement. Skips items that are locked or were moved. Resolves to
- * the ids written.
- */
+/** Applies and deletes callback items. Skips items that are locked or were moved. Resolves to the ids written. */
 export async function writeReceipts(
   sql: Db,
   projections: Projections,
@@ -189,9 +185,8 @@ export async function writeReceipts(
 }
 
 /**
- * Writes acceptances in one statement: status, event, reference, attempt, callback item, and the end of the job. Rows
- * with another status are skipped. Resolves to the ids written. An existing reference or attempt is an error (23505),
- * because checking beforehand costs every row.
+ * Status, event, reference, attempt, callback item, and the end of the job, in one statement. Skips rows with another
+ * status. Resolves to the ids written. An existing reference or attempt is an error (23505).
  */
 export async function writeAcceptances(
   sql: Db,

@@ -1,7 +1,4 @@
-/**
- * The only place that changes the status of a message: compare-and-set by the state table, with event, refund and
- * projections in the same transaction.
- */
+/** The only place that changes the status of a message, with event, refund and projections in one transaction. */
 import type { Tenant } from '../../api/caller.ts'
 import type { Id } from '../../api/ids.ts'
 import type { Db } from '../../platform/database/sql.ts'
@@ -41,16 +38,12 @@ export interface TransitionDeps {
 export interface Step {
   readonly before: MessageRow
   readonly after: MessageRow
-  /** The row after each step that has a public event. */
   readonly emitted: readonly MessageRow[]
 }
 
 const roundsMax = 20
 
-/**
- * Applies transitions, those of one message in the given order. A transition that is not allowed changes nothing.
- * Resolves to the changed rows.
- */
+/** Transitions of one message are applied in order; those not allowed are skipped. Resolves to the changed rows. */
 export async function applyTransitions(
   { platform, billing, projections }: TransitionDeps,
   tx: Db,
@@ -88,10 +81,7 @@ export async function applyTransitions(
   return changed
 }
 
-/**
- * Null where nothing changes. No step is earlier than the one before it: the clocks of processes differ by
- * milliseconds.
- */
+/** Null where nothing changes. No step is earlier than the one before it: clocks differ by milliseconds. */
 export function stepOf(before: MessageRow, requests: readonly TransitionRequest[]): Step | null {
   let row = before
   const emitted: MessageRow[] = []
@@ -116,7 +106,6 @@ export function stepOf(before: MessageRow, requests: readonly TransitionRequest[
   return row === before ? null : { before, after: row, emitted }
 }
 
-/** A step with its first event; further events follow in the same transaction. */
 export function writeOf(
   { ids, recent_events, tracing }: Platform,
   { before, after, emitted: [first] }: Step,
@@ -155,7 +144,7 @@ const eventRow = (id: string, row: MessageRow): EventRow => ({
 
 async function emit(platform: Platform, billing: BillingService, tx: Db, steps: readonly Step[]): Promise<void> {
   const failed = steps.filter(({ after }) => after.status === 'failed').map(({ after }) => after)
-  // a refund counts in the usage of the day on which its own message failed: a batch may span midnight
+  // a batch may span midnight, and a refund counts on the day of its own message
   for (const [, sameDay] of [...Map.groupBy(failed, dayOf)].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
     await billing.refund(
       tx,
@@ -181,7 +170,6 @@ const newEvent = (id: NewEvent['id'], row: MessageRow): NewEvent => ({
   created_at: row.updated_at,
 })
 
-/** Adds an event to the trace of its message. */
 function followed({ tracing }: Platform, event_id: Id<'evt'>, { id }: MessageRow): Id<'evt'> {
   tracing.follow(event_id, id)
   return event_id

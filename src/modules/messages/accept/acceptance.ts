@@ -1,6 +1,6 @@
 /**
- * Accepts a batch: in one optimistic statement, or under row locks. Lock order: rows of the producer, wallets,
- * grants, messages.
+ * Accepts a batch in one optimistic statement or under row locks. Lock order: rows of the producer, wallets, grants,
+ * messages.
  */
 import { type Db, transact } from '../../../platform/database/sql.ts'
 import { type BillingService, type Charge, usageOfCharge } from '../../billing/service.ts'
@@ -26,13 +26,11 @@ export interface CommitDeps {
   readonly projections: Projections
   readonly producers: Producers
   readonly memoryQueue: MemoryQueue
-  /** True while no other process accepts or sends messages. */
   readonly alone: () => boolean
   /** Called with all accepted messages after their commit. Must not block. */
   readonly emitted: (rows: readonly MessageRow[]) => void
 }
 
-/** Decides and commits every undecided row of these units. */
 export async function acceptUnderLocks(deps: CommitDeps, units: readonly Unit[], moment: Moment): Promise<void> {
   const open = undecided(units)
   const producer = deps.producers.fragmentOf(units)
@@ -60,7 +58,6 @@ export async function acceptUnderLocks(deps: CommitDeps, units: readonly Unit[],
     )
 }
 
-/** Checks, charges and stores rows in the transaction. Resolves to outcomes by row number. */
 async function acceptRows(
   { billing, projections }: CommitDeps,
   tx: Db,
@@ -119,7 +116,7 @@ const paidBy = (
   package_grant_id,
 })
 
-/** Outcomes for the producer. A value that is built from all outcomes of a submission is on its first row. */
+/** A value that is built from all outcomes of a submission is on its first row. */
 function submittedRows(units: readonly Unit[], outcomes: ReadonlyMap<number, ItemOutcome>): SubmittedRow[] {
   return units.flatMap((unit) => {
     const decided = unit.rows.flatMap((row) => (outcomes.has(row.n) ? [{ row, outcome: outcomes.get(row.n)! }] : []))
@@ -138,7 +135,7 @@ function codeOf(outcome: ItemOutcome): string | null {
   return outcome.kind === 'no_funds' ? 'insufficient_balance' : null
 }
 
-/** Decides and commits what it can; the rest stays undecided. */
+/** What it cannot decide stays undecided. */
 export async function acceptOptimistically(deps: CommitDeps, units: readonly Unit[], moment: Moment): Promise<void> {
   const open = undecided(units)
   const producer = deps.producers.fragmentOf(units)

@@ -17,7 +17,7 @@ import { findMessages } from '../repository.ts'
 import { messageTypes } from '../../../api/resources/channel.ts'
 import { SendMessage } from '../../../api/resources/message.ts'
 
-/** One result per item, in order. `replayed`: the results of an earlier request with the same key. */
+/** In order. `replayed`: the results of an earlier request with the same key. */
 export interface SentBatch {
   readonly results: readonly (MessageRow | Problem)[]
   readonly replayed: boolean
@@ -31,7 +31,7 @@ type StoredItem =
       readonly error: { code: ProblemCode; message: string; param?: string; details?: readonly Detail[] }
     }
 
-/** Throws only for a malformed batch; failures of items are in their results (behaviour: messages 5.3). */
+/** Throws only for a malformed batch (behaviour: messages 5.3). */
 export async function sendBatch(
   deps: SendingDeps,
   caller: Caller,
@@ -73,7 +73,6 @@ async function sendKeyed(
   if (items.length === 0) return await keep([])
   const outcomes = await deps.ingest.submit({ ...ofRequest(caller, request, stored), items })
   if (outcomes.some(({ kind }) => kind === 'known')) return 'known'
-  // nothing was admitted, so the database can still store that
   if (outcomes.every((outcome) => outcome.kind === 'unavailable' && outcome.reason === 'full'))
     return await keep(outcomes)
   const undecided = outcomes.find((outcome) => outcome.kind === 'unavailable')
@@ -88,7 +87,6 @@ const checkAll = (deps: SendingDeps, caller: Caller, body: unknown): Promise<(Ch
     ),
   )
 
-/** Names unknown fields in an item's error, as for a single message. */
 const namingUnknownOf = (item: unknown, error: unknown): unknown =>
   isObject(item) && !(item instanceof UnfitItem) ? namingUnknown(error, item, knownFields, otherFieldNames) : error
 
@@ -109,7 +107,7 @@ function merged(
   return checked.map((result) => small(result instanceof Problem ? result : submitted[next++]!))
 }
 
-/** An item that cannot be stored now gets its own 503. Throws where the outcome is uncertain. */
+/** An item that cannot be stored now gets its own 503. */
 function resultOf(outcome: ItemOutcome): MessageRow | Problem {
   if (outcome.kind === 'accepted') return outcome.row
   const problem = problemOf(outcome)
@@ -162,7 +160,6 @@ function itemsOf(body: unknown): unknown[] {
   return items
 }
 
-/** Top-level fields of a message; the content has the name of its type. */
 const knownFields: ReadonlySet<string> = new Set([...Object.keys(SendMessage.properties), ...messageTypes])
 
 /** Field names of other services, in lower-case letters and digits (behaviour: conventions 4.4). */

@@ -1,6 +1,5 @@
 /**
- * Decides when bulk traffic commits and how much, so that others wait briefly (docs/decisions/producers.md).
- * Milliseconds by the monotonic clock.
+ * Decides when bulk traffic commits and how much (docs/decisions/producers.md). Milliseconds by the monotonic clock.
  */
 import { limits } from '../../../api/limits.ts'
 
@@ -9,14 +8,10 @@ const pieceMs = 4
 /** Smaller chunks would be all fixed cost. */
 const pieceRowsMin = 32
 const pieceRowsFirst = 100
-/**
- * Idle time after a chunk, as a multiple of its duration, where others want the wallet. Without others bulk does not
- * idle.
- */
+/** Idle time after a chunk, as a multiple of its duration, where others want the wallet. */
 const restFactor = 6
-/** After a batch of requests that was not small, more are expected for this long. */
+/** After a large batch of requests, more are expected for this long. */
 const busyForMs = 30
-/** A small chunk waits this long for more rows. */
 const fillMs = 10
 
 interface Company {
@@ -58,7 +53,6 @@ export class BulkPace {
   committed(rows: number, began: number, ended: number): void {
     const took = ended - began
     this.#restsUntil = began + took * (1 + restFactor)
-    // a small chunk says little about a full one
     if (rows * 2 > this.#pieceRows) this.#pieceRows = nextPieceRows(rows, took)
   }
 }

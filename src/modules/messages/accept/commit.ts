@@ -1,4 +1,4 @@
-/** Commits one batch: most rows in one optimistic statement, the rest under locks, and answers every submission. */
+/** Commits one batch: most rows in one optimistic statement, the rest under locks. */
 import { acceptOptimistically, acceptUnderLocks, type CommitDeps } from './acceptance.ts'
 import { endFailed, recovering } from './recovery.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -6,7 +6,7 @@ import type { MessageRow } from '../message.ts'
 import { type Moment, momentAt, type RowMaker, rowOf } from './row.ts'
 import { answer, isDecided, type ItemOutcome, type Unit } from './submission.ts'
 
-/** Commits units of one kind. When it resolves, all are answered, or rejected after an unexpected error. */
+/** Commits units of one kind and answers or rejects them. */
 export async function commit(deps: CommitDeps, units: readonly Unit[]): Promise<void> {
   const { platform, memoryQueue, billing } = deps
   const moment = momentAt(platform.clock.now(), memoryQueue.lease_ms, platform.retention_clock.now())
@@ -28,7 +28,6 @@ export async function commit(deps: CommitDeps, units: readonly Unit[]): Promise<
   if (undecided.length > 0) fail(deps, undecided, moment, new Error('a submission was left undecided'))
 }
 
-/** Builds the rows of a unit, numbered from `first`. Returns the next number. */
 function makeRows(maker: RowMaker, unit: Unit, first: number, moment: Moment): number {
   const { origin, producer, trace } = unit.pending.submission
   for (const { message, submission_key } of unit.items) {
@@ -47,14 +46,13 @@ function makeRows(maker: RowMaker, unit: Unit, first: number, moment: Moment): n
 /** Whether the producer stores a value that is built from all outcomes. */
 const needsLocks = ({ pending }: Unit): boolean => pending.submission.producer?.valueFrom !== undefined
 
-/** Answers units whose outcomes are all committed, and passes their messages on. */
 function finish(deps: CommitDeps, units: readonly Unit[], moment: Moment): void {
   const decided = units.filter((unit) => !unit.answered && isDecided(unit))
   for (const unit of decided) answer(unit, unit.outcomes as ItemOutcome[])
   passOn(deps, decided, moment)
 }
 
-/** Ends undecided units. Committed messages are passed on all the same. */
+/** Committed messages are passed on all the same. */
 function fail(deps: CommitDeps, units: readonly Unit[], moment: Moment, error: unknown): void {
   finish(deps, units, moment)
   const failed = units.filter((unit) => !unit.answered)
@@ -67,7 +65,7 @@ function fail(deps: CommitDeps, units: readonly Unit[], moment: Moment, error: u
   passOn(deps, failed, moment)
 }
 
-/** Passes accepted messages on, once per commit. Never throws: the other messages are found in the tables. */
+/** Once per commit. Never throws: the other messages are found in the tables. */
 function passOn(deps: CommitDeps, units: readonly Unit[], moment: Moment): void {
   try {
     announce(deps, units, moment)

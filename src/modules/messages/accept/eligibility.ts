@@ -45,10 +45,7 @@ export async function requireReplyTo({ platform }: EligibilityDeps, tenant: Tena
   if (found === null) throw missing('message', id, 'reply_to')
 }
 
-/**
- * The message, ready to be submitted. Throws the Problem that refuses it; consent and window come before connection
- * and funds.
- */
+/** Throws the Problem that refuses the message; consent and window come before connection and funds. */
 export async function requireEligible(
   deps: EligibilityDeps,
   tenant: Tenant,
@@ -68,7 +65,6 @@ export async function requireEligible(
   throw verdict === null ? refusal : refusalOf(verdict)
 }
 
-/** Refusals that do not depend on consent, or null. */
 function channelRefusal(
   { channels }: EligibilityDeps,
   channel: ChannelRow,
@@ -86,7 +82,6 @@ function channelRefusal(
     : new Problem('channel_not_connected', `The channel ${channel.id} is ${whyDown(channel)}, then send again.`)
 }
 
-/** Why a channel cannot send, and what to do about it. */
 function whyDown({ id, status, connection_status }: ChannelRow): string {
   if (status === 'disabled') return `disabled. Set its \`status\` to \`active\` with PATCH /v1/channels/${id}`
   if (status !== 'active') return `${status}. Wait until it is active`

@@ -1,7 +1,4 @@
-/**
- * Group commit: submissions that arrive during a commit form the next batch (docs/decisions/group-commit.md). Bulk
- * batches last a few milliseconds, because they lock the wallet (docs/decisions/producers.md).
- */
+/** Group commit: submissions that arrive during a commit form the next batch (docs/decisions/group-commit.md). */
 import { limits } from '../../../api/limits.ts'
 import { filled, inTurn } from '../../../lib/concurrency.ts'
 import { pause } from '../../../lib/clock.ts'
@@ -22,21 +19,19 @@ import { kindOf } from './producers.ts'
 
 export interface Ingest {
   /**
-   * Resolves to one outcome per item, in order. Bulk submissions wait for capacity; interactive ones are
-   * `unavailable` without it. Rejects on unexpected errors; some items of a bulk submission may have been accepted
-   * then.
+   * One outcome per item, in order. Bulk submissions wait for capacity; interactive ones are `unavailable` without
+   * it. Rejects on unexpected errors; some items of a bulk submission may have been accepted then.
    */
   submit(submission: Submission): Promise<readonly ItemOutcome[]>
   /** Waiting rows. */
   load(): IngestLoad
-  /** Answers waiting and later bulk submissions as `unavailable`. Resolves when no commit is in progress. */
+  /** Bulk submissions are `unavailable` from now on. Resolves when no commit is in progress. */
   stop(): Promise<void>
 }
 
 export interface IngestLoad {
   readonly interactive: number
   readonly bulk: number
-  /** Rows of bulk submissions that are not admitted yet. */
   readonly outside: number
 }
 
@@ -48,18 +43,16 @@ const accountShare = 4
 const batchCharactersMax = 4_000_000
 /** Admitted rows of bulk submissions; the others wait with their producers. */
 export const bulkRowsMax = 2000
-/** Rows of one bulk submission that are admitted at a time; others have capacity too. */
+/** Rows of one bulk submission that are admitted at a time. */
 const bulkTurnRows = 500
 
 /**
- * A commit has the fixed cost of a dozen messages. After a batch of `busyRequests`, the next one fills to
- * `fullRequests` or until `spacingMs` after that batch began (docs/decisions/group-commit.md).
+ * A commit has the fixed cost of a dozen messages, so that batches fill under load (docs/decisions/group-commit.md).
  */
 const busyRequests = 8
 const fullRequests = 24
 const spacingMs = 6
 
-/** Errors outside of a commit may repeat at once. */
 const errorRestMs = 100
 
 interface Queue {
@@ -186,7 +179,7 @@ function dequeued(queue: Queue, units: readonly Unit[]): void {
   }
 }
 
-/** Mistakes of a producer are bugs, and are reported before anything is stored. */
+/** Mistakes of a producer are bugs. */
 function checkSubmission({ producers }: CommitDeps, { traffic, items, producer }: Submission): void {
   if (traffic === 'interactive' && items.length > limits.group_commit_rows_max)
     throw new Error(
@@ -217,7 +210,7 @@ async function run(pump: Pump, traffic: Traffic): Promise<void> {
   if (pump.running.size === 0) for (const resolve of pump.idle.splice(0)) resolve()
 }
 
-/** Resolves when the next bulk batch is large enough and others had their turn. */
+/** Others had their turn, and the batch is large enough. */
 async function rested(pump: Pump): Promise<void> {
   for (let wait = bulkWaitMs(pump); wait > 0 && pump.bulk.units.length > 0; wait = bulkWaitMs(pump)) {
     const { promise: arrival, resolve } = Promise.withResolvers<void>()
@@ -245,8 +238,7 @@ async function commitInteractive(pump: Pump): Promise<void> {
 async function commitPiece(pump: Pump): Promise<void> {
   const { bulk } = pump
   await rested(pump)
-  // starting beside a commit of requests would slow it down; waiting for later ones too would starve bulk under
-  // constant load
+  // starting beside a commit of requests would slow it down; waiting for later ones too would starve bulk
   await Promise.allSettled([pump.answering])
   if (bulk.units.length === 0) return
   const began = performance.now()
@@ -257,7 +249,7 @@ async function commitPiece(pump: Pump): Promise<void> {
   bulk.pace.committed(batch.length, began, performance.now())
 }
 
-/** The next units of one kind, alternating between accounts. A unit is never split. */
+/** Alternates between accounts. A unit is never split. */
 function take(queue: Queue, rows_max: number): Unit[] {
   const kind = kindOf(queue.units[0]!)
   const batch: Unit[] = []
@@ -306,7 +298,6 @@ function dropRejected(bulk: Bulk): void {
 const rowsOutside = ({ outside }: Bulk): number =>
   outside.reduce((sum, { pending, admitted }) => sum + pending.submission.items.length - admitted, 0)
 
-/** Answers waiting submissions; their producers still have the rows. */
 function turnAway(bulk: Bulk): void {
   const outcome = { kind: 'unavailable', reason: 'stopping' } as const
   for (const { pending, admitted } of bulk.outside.splice(0))

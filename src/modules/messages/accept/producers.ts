@@ -1,6 +1,6 @@
 /**
- * Producers insert messages for rows of their own, such as campaign recipients, in the statement that accepts
- * (docs/decisions/producers.md). Idempotency-Keys are a built-in producer.
+ * Producers insert messages for rows of their own, in the statement that accepts (docs/decisions/producers.md).
+ * Idempotency-Keys are a built-in producer.
  */
 import type { Db, Fragment } from '../../../platform/database/sql.ts'
 import { unusedKey, insertKeys, keyColumns, allKeysWereFree } from '../../../platform/http/idempotency-repository.ts'
@@ -15,35 +15,33 @@ export interface MissedRow {
   readonly submission_key: string | null
 }
 
-/** SQL that a producer adds to both ways of accepting. */
 export interface ProducerFragment {
   /** Lower-case letters and underscores. A batch has submissions of one kind. */
   readonly kind: string
   /** Text columns that its submissions add to the key of each item (`ProducerData.values`). */
   readonly columns: readonly string[]
   /**
-   * Precondition: a sub-select that yields a row where the row `i` (n, account_id, mode, submission_key, and
-   * `columns`) may become a message. Claims the producer's pending row with `for update skip locked`. It must not
-   * wait, because wallets are locked after it.
+   * Precondition: a sub-select that yields a row where the row `i` (n, account_id, mode, submission_key, `columns`)
+   * may become a message. Claims the pending row with `for update skip locked`; it must not wait, because wallets are
+   * locked after it.
    */
   claim(sql: Db, moment: Moment): Fragment
   /**
-   * Consequence: one statement that writes the outcomes in `submitted` (n, account_id, mode, key, message_id, code,
-   * value, and `columns`) and returns the `message_id` of the rows it wrote. Where `code` is set, `message_id` is
-   * null: recipient_blocked, policy_violation and parameter_invalid are final, insufficient_balance leaves the row
-   * pending. Contains claimed rows only.
+   * Consequence: writes the outcomes of claimed rows in `submitted` (n, account_id, mode, key, message_id, code,
+   * value, `columns`) and returns the `message_id` of the rows it wrote. `code`: recipient_blocked, policy_violation
+   * and parameter_invalid are final, insufficient_balance leaves the row pending.
    */
   complete(sql: Db, moment: Moment): Fragment
   /**
-   * A condition on `submitted` and `completed` (the result of `complete`). Where it is false, everything is rolled
-   * back and repeated. Default: every message was written.
+   * A condition on `submitted` and `completed`. Where it is false, everything is rolled back and repeated. Default:
+   * every message was written.
    */
   agreed?(sql: Db): Fragment
-  /** Which of these unclaimed rows have become messages already, with their ids. */
+  /** Ids of the messages that these unclaimed rows have become. */
   known(sql: Db, rows: readonly MissedRow[]): Promise<ReadonlyMap<number, string | null>>
 }
 
-/** The key must be free, and stores the answer. A key that is taken is known. */
+/** A key that is taken is known. */
 const requestFragment: ProducerFragment = {
   kind: 'request',
   columns: keyColumns,
@@ -54,7 +52,7 @@ const requestFragment: ProducerFragment = {
 }
 
 export interface Producers {
-  /** The fragment of these units, which are of one kind; null without a producer. */
+  /** Null without a producer. */
   fragmentOf(units: readonly Unit[]): ProducerFragment | null
   /** Throws for an unknown kind. */
   require(kind: string): ProducerFragment

@@ -13,7 +13,7 @@ const staleMs = 60_000
 const countingShare = 0.02
 
 export interface QueueLimit {
-  /** Throws `upstream_unavailable` while the queue was full at the last count. Never waits for the database. */
+  /** Throws `upstream_unavailable` while the queue is full. */
   check(queue: string): void
 }
 
@@ -24,10 +24,7 @@ interface Known {
   readonly again_ms: number
 }
 
-/**
- * Queues in use are counted every few seconds, in the background. A few more messages than `max` may be accepted, and
- * the first requests of a process pass unchecked.
- */
+/** Queues are counted every few seconds in the background, so a few more messages than `max` may be accepted. */
 export function queueLimit(
   { pool, clock, log }: Pick<Platform, 'pool' | 'clock' | 'log'>,
   max = queuedMax,

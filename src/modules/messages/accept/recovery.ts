@@ -1,5 +1,5 @@
 /**
- * Recovers failed commits: splits batches on data errors, repeats them after a race, and looks them up after a lost
+ * Recovers failed commits: splits batches on data errors, repeats them after races, and looks them up after a lost
  * connection.
  */
 import {
@@ -18,7 +18,6 @@ import { insertMessages } from './repository.ts'
 import type { Moment } from './row.ts'
 import { answer, isDecided, type ItemOutcome, reject, undecided, type Unit } from './submission.ts'
 
-/** One way to accept units: commits, and sets their outcomes. */
 export type Path = (deps: CommitDeps, units: readonly Unit[], moment: Moment) => Promise<void>
 
 const repeatsMax = 8
@@ -26,7 +25,7 @@ const lookupsMax = 20
 const lookupForMs = 5_000
 const lookupEveryMs = 250
 
-/** Runs one path until every unit has its outcomes or is left to the next path. Rejects on unexpected errors. */
+/** Runs one path until every unit has its outcomes or is left to the next path. */
 export async function recovering(deps: CommitDeps, units: readonly Unit[], moment: Moment, path: Path): Promise<void> {
   await repeating(deps, units, moment, path, repeatsMax)
 }
@@ -59,17 +58,14 @@ async function repeating(
   }
 }
 
-/**
- * Repeated races may come from two units that want the same row of their producer. The batch is halved until they are
- * apart; the later unit then finds the row taken.
- */
+/** Two units may want the same row of their producer: the batch is halved until they are apart. */
 async function apart(deps: CommitDeps, units: readonly Unit[], moment: Moment, path: Path): Promise<void> {
   const half = Math.ceil(units.length / 2)
   for (const part of [units.slice(0, half), units.slice(half)])
     await repeating(deps, part, moment, path, part.length === 1 ? repeatsMax : 0)
 }
 
-/** Halves the batch until the bad unit is alone; of that unit only the rows that the database rejects are refused. */
+/** Halves the batch until the bad unit is alone; of that unit only the rejected rows are refused. */
 async function afterDataError(
   deps: CommitDeps,
   units: readonly Unit[],
@@ -98,10 +94,7 @@ async function afterDataError(
   await recovering(deps, [only], moment, acceptUnderLocks)
 }
 
-/**
- * Marks rows that the database rejects on their own, each tried in a transaction that is rolled back. Resolves to
- * their ids.
- */
+/** Tries each row in a transaction that is rolled back. Resolves to the ids of rejected rows. */
 async function poisonedRows({ platform, projections }: CommitDeps, unit: Unit, moment: Moment): Promise<string[]> {
   const takenBack = new Error('taken back')
   const found: string[] = []
@@ -121,11 +114,9 @@ async function poisonedRows({ platform, projections }: CommitDeps, unit: Unit, m
 }
 
 /**
- * It is unknown whether the batch was committed: messages in the database are decided, the rest is repeated. Without
- * the database, units are answered as uncertain.
+ * Messages in the database are decided, the rest is repeated. Without the database, units are answered as uncertain.
  */
 async function afterLostConnection(deps: CommitDeps, units: readonly Unit[], error: unknown): Promise<void> {
-  // a connection that was never established has stored nothing
   if (connectionLost(error) && !neverSent(error)) for (const unit of units) unit.mayBeStored = true
   if (!units.some(({ mayBeStored }) => mayBeStored)) return giveUp(units)
   const { clock } = deps.platform
@@ -147,10 +138,7 @@ async function afterLostConnection(deps: CommitDeps, units: readonly Unit[], err
   giveUp(units)
 }
 
-/**
- * Ends units that failed unexpectedly. A rejection promises that nothing was stored, so units that may be stored in
- * part are answered instead.
- */
+/** A rejection promises that nothing was stored, so units that may be stored in part are answered instead. */
 export function endFailed(units: readonly Unit[], error: unknown): void {
   for (const unit of units) {
     unit.mayBeStored ||= unit.outcomes.some((outcome) => outcome?.kind === 'accepted')
@@ -169,7 +157,7 @@ function giveUp(units: readonly Unit[]): void {
     unit.outcomes[index] = { kind: 'unavailable', reason: unit.mayBeStored ? 'uncertain' : 'unreachable' }
 }
 
-/** Decides rows whose messages are in the database. True when there was one. */
+/** True when a message was in the database. */
 async function findStored({ platform: { pool } }: CommitDeps, units: readonly Unit[]): Promise<boolean> {
   const places = undecided(units)
   const stored = new Map<string, MessageRow>()

@@ -1,4 +1,4 @@
-/** SQL of accepting messages, with fragments of contacts (eligibility), billing (charges) and producers (claims). */
+/** SQL of accepting messages. */
 import { type Db, type Fragment, jsonRows, textColumn } from '../../../platform/database/sql.ts'
 import { acceptedTransitions } from '../projections-repository.ts'
 import type { Projections } from '../projections.ts'
@@ -7,7 +7,6 @@ import type { ProducerFragment } from './producers.ts'
 import { chargesFrom, fundsFor, usageFrom } from '../../billing/service.ts'
 import { eligibilityOf, type Ineligible } from '../../contacts/service.ts'
 
-/** A row of the relation `submitted`, as its producer sees it. */
 export interface SubmittedRow {
   readonly row: AcceptRow
   readonly message_id: string | null
@@ -16,7 +15,6 @@ export interface SubmittedRow {
   readonly value: unknown
 }
 
-/** Columns of all producers and of this one, as a table of JSON. */
 const producerRows = (sql: Db, producer: ProducerFragment, rows: readonly object[]) => sql`
   json_to_recordset(${jsonRows(rows)}::text::json) as i(
     n int, account_id text, mode text, submission_key text, message_id text, code text,
@@ -31,7 +29,7 @@ const keysOf = ({ n, account_id, mode, submission_key, producer_values }: Accept
   ...producer_values,
 })
 
-/** Claims rows of a producer without waiting. Resolves to the numbers of the claimed rows. */
+/** Claims without waiting. Resolves to the numbers of the claimed rows. */
 export async function claimRows(
   tx: Db,
   producer: ProducerFragment,
@@ -44,9 +42,7 @@ export async function claimRows(
   return new Set(claimed.map(({ n }) => n))
 }
 
-/**
- * Writes the outcomes to the rows of a producer. Fails with 40001 where another transaction changed them meanwhile.
- */
+/** Fails with 40001 where another transaction changed the rows meanwhile. */
 export async function completeRows(
   tx: Db,
   producer: ProducerFragment,
@@ -83,7 +79,6 @@ const messageValues = (sql: Db, paid: Fragment, at: string) => sql`
   ${paid},
   origin_type, origin_id, reply_to, segments, encoding, priority, send_at, expires_at, ${at}, ${at}`
 
-/** Inserts messages, their jobs, and the transitions for projections. */
 export async function insertMessages(
   tx: Db,
   projections: Projections,
@@ -185,7 +180,6 @@ const inputOf = (sql: Db, { rows, producer }: AcceptBatch, keyed: boolean) => {
     ) t`
 }
 
-/** Parts that the producer of a batch adds; empty without one. */
 const producerParts = (sql: Db, { producer, moment }: AcceptBatch, keyed: boolean) => {
   if (producer === null) return { joins: sql``, verdict: sql``, completed: sql``, agreed: sql`` }
   return {
@@ -203,7 +197,6 @@ const producerParts = (sql: Db, { producer, moment }: AcceptBatch, keyed: boolea
   }
 }
 
-/** Transitions for projections; empty where no projection counts these messages. */
 const followedBy = (sql: Db, { rows, projections, moment }: AcceptBatch, keyed: boolean) => {
   const pairs = projections.pairsOf(rows)
   if (pairs.length === 0) return sql``
@@ -213,10 +206,7 @@ const followedBy = (sql: Db, { rows, projections, moment }: AcceptBatch, keyed: 
     transition as (${acceptedTransitions(sql, pairs, source, moment.at)})`
 }
 
-/**
- * Accepts what it can of a batch in one statement. Keys, windows and projections are part of it only where rows need
- * them.
- */
+/** Keys, windows and projections are part of the statement only where rows need them. */
 export async function acceptBatch(sql: Db, batch: AcceptBatch): Promise<AcceptVerdict[]> {
   const { rows, moment } = batch
   const { at } = moment

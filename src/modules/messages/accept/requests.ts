@@ -1,4 +1,4 @@
-/** Requests that send one message: checks it, submits it, and replays the answer of a known Idempotency-Key. */
+/** Requests that send one message, with replays of known Idempotency-Keys. */
 import type { Caller, Tenant } from '../../../api/caller.ts'
 import type { ErrorCode } from '../../../api/errors.ts'
 import { Problem, throwFailures } from '../../../api/problem.ts'
@@ -25,7 +25,6 @@ import type { MessageRow } from '../message.ts'
 import { findMessage } from '../repository.ts'
 import type { Platform } from '../../../platform/platform.ts'
 
-/** Error codes of operations that send a message, in addition to the common ones. */
 export const sendErrors = [
   'resource_missing',
   'unsupported_message_type',
@@ -55,10 +54,7 @@ export interface RequestKey {
   readonly fingerprint: string
 }
 
-/**
- * `POST /v1/messages`. Throws the Problem that refuses the message, which is stored under the key (behaviour:
- * idempotency 3).
- */
+/** Throws the Problem that refuses the message, which is stored under the key (behaviour: idempotency 3). */
 export async function sendMessage(
   deps: SendingDeps,
   caller: Caller,
@@ -70,10 +66,7 @@ export async function sendMessage(
   return await sendMade(deps, caller, requestKey, () => Promise.resolve(body))
 }
 
-/**
- * Sends the body that `make` resolves to for another operation. A known key answers with the message of the first
- * request.
- */
+/** For operations of other modules; `make` resolves to the body. */
 export async function sendMade(
   deps: SendingDeps,
   caller: Caller,
@@ -110,7 +103,7 @@ async function sendOne(
   return problem
 }
 
-/** Checks a body of `POST /v1/messages` for a tenant. Throws the Problem that refuses it. */
+/** Throws the Problem that refuses the message. */
 export async function checkMessage(deps: EligibilityDeps, tenant: Tenant, written: unknown): Promise<CheckedMessage> {
   const { clock, pool } = deps.platform
   const request = parseMessage(written, clock.now())
@@ -122,9 +115,6 @@ export async function checkMessage(deps: EligibilityDeps, tenant: Tenant, writte
   return await requireEligible(deps, tenant, channel, request)
 }
 
-/**
- * The common part of submissions made by requests. `valueFrom` builds the response that the key of a batch stores.
- */
 export function ofRequest(
   caller: Caller,
   request: KeyedRequest | undefined,
@@ -159,9 +149,7 @@ async function replayed({ platform }: SendingDeps, caller: Caller, row: KeyRow):
 /** A keyed request whose answer is an `A`. */
 export interface KeyedWork<A> {
   readonly request: KeyedRequest
-  /**
-   * Resolves to a Problem that was stored under the key, or to `known`. Throws refusals from before the submission.
-   */
+  /** Resolves to a Problem that was stored under the key, or to `known`. */
   attempt(): Promise<A | Problem | 'known'>
   /** Resolves to the answer of the first request, or throws its refusal. */
   replay(row: KeyRow): Promise<A>
@@ -170,10 +158,7 @@ export interface KeyedWork<A> {
 export interface RequestKeys {
   /** Refuses a second request with the same key while the first one runs, stores refusals, replays known keys. */
   run<A>(work: KeyedWork<A>): Promise<A>
-  /**
-   * Stores the answer of a request that submits nothing. False where another process stored an answer first, which
-   * counts.
-   */
+  /** False where another process stored an answer first, which counts. */
   keep(request: KeyedRequest, answer: StoredAnswer): Promise<boolean>
 }
 
@@ -206,7 +191,7 @@ async function firstOrKnown<A>(platform: Platform, work: KeyedWork<A>): Promise<
   return answer
 }
 
-/** Stores a refusal and throws it. A known key takes precedence over the shape of the body. */
+/** A known key takes precedence over the shape of the body. */
 async function refusedBefore(platform: Platform, request: KeyedRequest, error: unknown): Promise<'known'> {
   if (!(error instanceof Problem)) throw error
   if ((await knownKey(platform, request)) !== null) return 'known'

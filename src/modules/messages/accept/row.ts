@@ -48,7 +48,6 @@ export interface AcceptRow {
 
 /** Queues accepted messages in memory where this process dispatches their channel. */
 export interface MemoryQueue {
-  /** True when this process queues the message in memory; its job is then written as claimed. */
   accepts(message: CheckedMessage): boolean
   readonly process_id: string
   readonly lease_ms: number
@@ -135,7 +134,6 @@ export function rowOf(
   }
 }
 
-/** How an accepted message was paid, and its contact. */
 export interface Paid {
   readonly contact_id: string | null
   readonly billing_source: 'wallet' | 'package'
@@ -183,7 +181,7 @@ export function messageOf(row: AcceptRow, paid: Paid, at: string): MessageRow {
   }
 }
 
-/** A message that may be submitted. Its id and times are set at the commit. */
+/** Its id and times are set at the commit. */
 export interface CheckedMessage {
   account_id: Tenant['account_id']
   mode: Tenant['mode']

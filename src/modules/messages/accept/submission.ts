@@ -1,7 +1,4 @@
-/**
- * Submissions: messages of one origin to be stored and charged, with an outcome for each. Independent of HTTP
- * (docs/decisions/producers.md).
- */
+/** Submissions: messages of one origin to be stored and charged, with outcomes (docs/decisions/producers.md). */
 import type { TraceContext } from '../../../lib/trace-context.ts'
 import type { OriginType } from '../../../api/resources/message.ts'
 import type { MessageRow } from '../message.ts'
@@ -29,12 +26,8 @@ export interface SubmissionItem {
 /** Data for the producer's fragment (producers.ts). */
 export interface ProducerData {
   readonly kind: string
-  /** Values of the producer's columns, the same for all items. */
   readonly values?: Readonly<Record<string, string>>
-  /**
-   * Builds the `value` (JSON) that the producer stores from all outcomes of an interactive submission. It needs the
-   * locking path, which knows the outcomes before it writes.
-   */
+  /** Builds the `value` (JSON) that the producer stores from all outcomes. It needs the locking path. */
   readonly valueFrom?: (outcomes: readonly ItemOutcome[]) => unknown
 }
 
@@ -49,14 +42,11 @@ export type ItemOutcome =
   | { readonly kind: 'no_funds' }
   /** The producer's row could not be claimed: cancelled, paused or locked. */
   | { readonly kind: 'withdrawn' }
-  /** It was submitted before, as the message with this id where the producer knows it. */
+  /** It was submitted before, as this message where the producer knows it. */
   | { readonly kind: 'known'; readonly message_id: string | null }
   | { readonly kind: 'unavailable'; readonly reason: UnavailableReason }
 
-/**
- * `full`: too much waits. `unreachable`: the database is. `stopping`: the process ends. `uncertain`: the database was
- * lost during the commit; the message may have been accepted.
- */
+/** `uncertain`: the database was lost during the commit, and the message may have been accepted. */
 export type UnavailableReason = 'full' | 'unreachable' | 'stopping' | 'uncertain'
 
 export interface Pending {
@@ -143,7 +133,6 @@ export function undecided(units: readonly Unit[]): Place[] {
   return places
 }
 
-/** Cost of a key, a number or a bracket. */
 const eachOther = 8
 
 function charactersOf(value: unknown): number {

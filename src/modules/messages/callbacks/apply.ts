@@ -1,7 +1,4 @@
-/**
- * The worker `reports`: applies callback items in batches, in any order. Receipts of messages that are not known yet
- * are applied later.
- */
+/** The worker `reports`: applies callback items. Receipts of unknown messages are applied later. */
 import { tenantOf } from '../../../api/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
@@ -54,16 +51,13 @@ const shareOfOthers = 20
 interface Applied {
   readonly items: number
   readonly changed: readonly MessageRow[]
-  /** Automatic replies to send. */
   readonly replies: StoredInbound['replies']
-  /** Files to copy now. */
   readonly files: number
   /** Messages whose remaining parts are due, because receipts proved the others. */
   readonly raised: number
 }
 const nothing: Applied = { items: 0, changed: [], replies: [], files: 0, raised: 0 }
 
-/** The workers for callback items and for incomplete inbound texts. */
 export const callbackWorkers = (deps: CallbackItemDeps): Worker[] => [itemsWorker(deps), partsWorker(deps)]
 
 function itemsWorker(deps: CallbackItemDeps): Worker {
@@ -142,7 +136,6 @@ async function applyRest(deps: CallbackItemDeps, now: number, others: readonly C
   return { items: due.length, changed, replies, files, raised }
 }
 
-/** Due items and these of other channels, under locks, in one transaction. */
 const applyDue = async (deps: CallbackItemDeps, now: number, others: readonly CallbackItemRow[]): Promise<Applied> =>
   await transact(deps.platform.pool, async (tx) => {
     const first = await lockDueItems(tx, isoTime(now), batchMax)
@@ -211,8 +204,8 @@ const mayWait = ({ retention_clock }: Pick<Platform, 'retention_clock'>, { creat
   !retention_clock.isPast(Date.parse(created_at) + keepMs, created_at)
 
 /**
- * Applies receipts of remembered messages that are one step with one event. Receipts that change nothing are deleted:
- * a message never returns to an earlier status.
+ * Receipts of remembered messages with one event. Receipts that change nothing are deleted: a message never returns
+ * to an earlier status.
  */
 async function applyQuickly(deps: CallbackItemDeps, due: readonly CallbackItemRow[], at: string): Promise<Applied> {
   // failures are applied under locks, and later receipts must not overtake them
@@ -233,7 +226,6 @@ async function applyQuickly(deps: CallbackItemDeps, due: readonly CallbackItemRo
     const step = stepOf(request.row, [request])
     if (step === null) {
       idle.push(row)
-      // later receipts find the message in its new status
       deps.providerIds.remember(channel_id, provider_id ?? '', request.row)
     }
     if (step?.emitted.length !== 1) return []
@@ -251,10 +243,7 @@ async function applyQuickly(deps: CallbackItemDeps, due: readonly CallbackItemRo
   }
 }
 
-/**
- * Resolves to receipts of unknown messages (`late`), changed messages, and the number of messages with remaining
- * parts due.
- */
+/** `late`: receipts of unknown messages. `raised`: messages with remaining parts due. */
 async function applyReceipts(
   deps: CallbackItemDeps,
   tx: Db,
@@ -314,10 +303,7 @@ const namedOf = (row: CallbackItemRow): (NamedItem & { receipt: DeliveryReceipt;
 const requestOfNamed = (named: NamedItem & { receipt: DeliveryReceipt }, at: string): TransitionRequest =>
   requestOf(named, named.receipt, named.receipt.transition === 'fail' ? 'refuse' : named.receipt.transition, at)
 
-/**
- * Stores the provider ids of messages named by receipts and ends their jobs. Resolves to the items that are done; the
- * others are applied soon, by the reference that was written meanwhile.
- */
+/** Resolves to the ids of applied items; the others are applied soon, by the reference that was written meanwhile. */
 async function acceptNamed(tx: Db, named: readonly NamedItem[], at: string): Promise<Set<string>> {
   const kept = await saveReferences(
     tx,
@@ -344,7 +330,6 @@ function rememberedRequest(
   return { ...requestOf({ ...tenantOf(row), message_id: row.id }, receipt, receipt.transition, at), row }
 }
 
-/** The last item of each channel counts. */
 async function applyConnectionStatuses(
   { channels, platform }: CallbackItemDeps,
   tx: Db,
@@ -378,7 +363,6 @@ const triesInPlace = 5
 const keepsPlace = ({ item, attempts }: CallbackItemRow): boolean =>
   (item?.kind === 'inbound' || item?.kind === 'preference') && attempts < triesInPlace
 
-/** Retries later and later, and once more when the item is abandoned. */
 async function postpone(tx: Db, rows: readonly CallbackItemRow[], now: number, max_ms = waitMaxMs): Promise<void> {
   const dueAfter = ({ attempts, created_at }: CallbackItemRow): number => {
     const due_ms = now + Math.min(waitFirstMs * 2 ** Math.min(attempts, 20), max_ms)

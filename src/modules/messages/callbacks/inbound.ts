@@ -41,7 +41,6 @@ export async function applyInboundItems(
 
 type ChannelOf = (row: CallbackItemRow) => Promise<ChannelRow | null>
 
-/** Null where the channel was deleted. */
 function eachChannelOnce({ channels }: InboundItemDeps, tx: Db): ChannelOf {
   const found = new Map<string, ChannelRow | null>()
   return async ({ account_id, mode, channel_id }) => {
@@ -124,7 +123,6 @@ async function findAddressee(
   return null
 }
 
-/** The latest preference of each recipient counts. */
 async function applyPreferences(
   { contacts, platform }: InboundItemDeps,
   tx: Db,

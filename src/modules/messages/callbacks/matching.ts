@@ -10,10 +10,7 @@ interface FindingDeps {
   readonly channels: Pick<ChannelService, 'findIn' | 'listOfProviderAccount'>
 }
 
-/**
- * Candidates for the message of a receipt, most likely first. `sibling`: the receipt's address names another channel
- * of the account.
- */
+/** Candidates, most likely first. `sibling`: the receipt's address names another channel of the account. */
 interface Names {
   readonly row: CallbackItemRow
   readonly sibling: boolean
@@ -29,7 +26,6 @@ const oddNumberAttempts = 9
 export const isOfAnother = ({ addresses }: Pick<DeliveryReceipt, 'addresses'>, recipient: string): boolean =>
   addresses !== undefined && areOfAnother(addresses, recipient)
 
-/** References by item id. Unknown ones are missing. */
 export async function referencesOf(
   deps: FindingDeps,
   tx: Db,
@@ -70,7 +66,6 @@ function chosen(
   return found.find((one) => referenceKey(one) === referenceKey(row))
 }
 
-/** Channels of the same provider account, by the channel that reported. */
 async function channelsOf(
   { channels }: FindingDeps,
   tx: Db,
@@ -106,5 +101,4 @@ function namesOf(row: CallbackItemRow, channels: readonly ChannelRow[]): Names {
   return { row, sibling, candidates: attempts === 0 ? all.slice(0, 1) : all }
 }
 
-/** A sender without the prefix of a number, in lower case. */
 const bare = (sender: string): string => sender.replace(/^(\+|00)/, '').toLowerCase()

@@ -24,8 +24,8 @@ export const requestOf = (
 })
 
 /**
- * A message with several parts has the status of its slowest part, and fails when one part fails. A part that was
- * sent more than once fails when all copies do. The caller has locked the messages.
+ * A message has the status of its slowest part and fails with any part. A part that was sent more than once fails
+ * when all copies do. The caller has locked the messages.
  */
 export async function requestsOfParts(
   tx: Db,
@@ -53,7 +53,6 @@ export interface NamedPart extends NamedItem {
 
 const partsMax = 1000
 
-/** Whether `part` is valid or absent. */
 export function isPart(part: unknown): boolean {
   if (part === undefined) return true
   const { number, total } = (part ?? {}) as Partial<Record<'number' | 'total', unknown>>
@@ -70,13 +69,12 @@ interface Settled {
   /** Items that are done; the others are applied soon. */
   readonly ids: ReadonlySet<string>
   readonly requests: readonly TransitionRequest[]
-  /** Messages whose remaining parts may be sent. */
   readonly raised: number
 }
 
 /**
- * Stores the parts that receipts prove accepted: they are never sent again, the remaining parts are due, and jobs of
- * complete messages end. The caller has locked the messages.
+ * Proved parts are never sent again, the remaining parts are due, and jobs of complete messages end. The caller has
+ * locked the messages.
  */
 export async function acceptNamedParts(tx: Db, named: readonly NamedPart[], at: string): Promise<Settled> {
   if (named.length === 0) return { ids: new Set(), requests: [], raised: 0 }

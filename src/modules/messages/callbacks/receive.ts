@@ -59,7 +59,6 @@ export async function receiveCallback(
   return read.response ?? acknowledged
 }
 
-/** Stores a callback and its items in one transaction. */
 async function storeCallback(
   { platform, providerIds }: Pick<CallbackDeps, 'platform' | 'providerIds'>,
   channel: ChannelRow,
@@ -100,8 +99,8 @@ async function storeCallback(
 }
 
 /**
- * The item to store; none for a receipt that changes nothing, since a message never returns to an earlier status.
- * Where the provider id is known, other names of the message are removed.
+ * None for a receipt that changes nothing, since a message never returns to an earlier status. Where the provider id
+ * is known, other names of the message are removed.
  */
 function relevantItems(providerIds: ProviderIdCache, { id }: ChannelRow, item: CallbackItem): CallbackItem[] {
   if (item.kind !== 'delivery_receipt') return [item]

@@ -1,7 +1,4 @@
-/**
- * SQL of raw callbacks, callback items that are not applied yet, and the parts that receipts refer to. Across
- * tenants.
- */
+/** SQL of callbacks, their items, and the parts of messages. Across tenants. */
 import { gzipSync } from 'node:zlib'
 import type { Tenant } from '../../../api/caller.ts'
 import type { CallbackItem, DeliveryReceipt, InboundMessage } from '../../../providers/provider.ts'
@@ -13,7 +10,6 @@ export interface NewCallback {
   readonly channel_id: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
-  /** ISO 8601. */
   readonly at: string
 }
 
@@ -79,7 +75,6 @@ const due = (sql: Db, at: string, rows_max: number) =>
 export const listDueItems = async (sql: Db, at: string, rows_max: number): Promise<CallbackItemRow[]> =>
   await sql<CallbackItemRow[]>`${due(sql, at, rows_max)}`
 
-/** Locks due items that no process has locked. */
 export const lockDueItems = async (tx: Db, at: string, rows_max: number): Promise<CallbackItemRow[]> =>
   await tx<CallbackItemRow[]>`${due(tx, at, rows_max)} for update skip locked`
 
@@ -95,7 +90,7 @@ export const lockItem = async (
       and id = ${id}
     for update skip locked`
 
-/** Messages that a stored, untried receipt names by our id: it may prove that their provider has them. */
+/** Messages that a stored, untried receipt names by our id. */
 export async function listNamedByReceipts(
   sql: Db,
   messages: readonly { readonly message_id: string; readonly channel_id: string }[],
@@ -110,12 +105,11 @@ export async function listNamedByReceipts(
   return new Set(rows.map(({ message_id }) => message_id))
 }
 
-/** Channels per query. */
 const channelsAtOnce = 200
 
 /**
- * Due items of the next channels after `after`, without `channel_ids`, at most `each_max` of each, not locked.
- * `last`: the channel to continue after; empty at the end.
+ * Due items of the next channels after `after`, without `channel_ids`. `last`: the channel to continue after; empty
+ * at the end.
  */
 export async function listDueOfOtherChannels(
   sql: Db,
@@ -166,14 +160,12 @@ export async function lockItems(
     for update of r skip locked`
 }
 
-/**
- * Items of one subject are applied in order: receipts of a message, or inbound messages and consent of a recipient.
- */
+/** Items of one subject are applied in order. */
 const subjectOf = ({ provider_id, item }: CallbackItemRow): string | null =>
   provider_id ?? (item as Partial<InboundMessage> | null)?.from ?? null
 const subject = (sql: Db): Fragment => sql`coalesce(provider_id, item ->> 'from')`
 
-/** Those of these items that follow an earlier item of the same subject that is not among them. */
+/** Items that follow an earlier item of the same subject outside of `rows`. */
 export async function listOvertaking(tx: Db, rows: readonly CallbackItemRow[], at: string): Promise<Set<string>> {
   const asked = rows
     .map((row) => ({ id: row.id, channel_id: row.channel_id, subject: subjectOf(row), next_run_at: row.next_run_at }))
@@ -209,7 +201,7 @@ export async function deleteItems(tx: Db, rows: readonly Pick<CallbackItemRow, '
     await tx`delete from callback_items where ctid = any(${rows.map(({ place }) => place)}::text[]::tid[])`
 }
 
-/** Deletes items that no process has locked and that are where they were seen. Resolves to how many. */
+/** Skips items that are locked or were moved. Resolves to how many. */
 export async function deleteUnlocked(sql: Db, rows: readonly Pick<CallbackItemRow, 'place' | 'id'>[]): Promise<number> {
   if (rows.length === 0) return 0
   const removed = await sql`
@@ -236,7 +228,6 @@ export async function postponeItems(
     where r.ctid = t.place`
 }
 
-/** The recipients of messages by id. */
 export async function findRecipients(
   tx: Db,
   rows: readonly Pick<Reference, 'account_id' | 'mode' | 'message_id'>[],
@@ -249,7 +240,6 @@ export async function findRecipients(
   return new Map(found.map(({ id, to }) => [id, to]))
 }
 
-/** An item that names our message id. */
 export interface NamedItem extends Pick<CallbackItemRow, 'id' | 'account_id' | 'mode' | 'channel_id'> {
   readonly provider_id: string
   readonly message_id: string
@@ -305,14 +295,10 @@ export async function forgetProviderRecords(sql: Db, cutoff: string, rows_max: n
   return callbacks.count + references.count + inbound.count
 }
 
-/** The statuses of a part, in order. */
 export const partSteps = ['accept', 'deliver', 'open'] as const
 export type PartStep = (typeof partSteps)[number]
 
-/**
- * Raises the status of a part. Resolves to the status of each part: the highest of its copies, null where it is
- * unknown or not sent yet.
- */
+/** Resolves to the status of each part: the highest of its copies, null where it is unknown or not sent yet. */
 export async function raisePart(
   tx: Db,
   { channel_id, provider_id, message_id }: Reference,
@@ -340,7 +326,7 @@ export async function raisePart(
   return parts.map(({ place }) => (place === null ? null : partSteps[place - 1]!))
 }
 
-/** Marks a part as failed unless it has arrived. Resolves to whether it arrived or another copy may. */
+/** Resolves to whether the part has arrived or another copy may. */
 export async function failPart(tx: Db, { channel_id, provider_id, message_id, part }: Reference): Promise<boolean> {
   await tx`
     update provider_references

@@ -1,4 +1,4 @@
-/** Messages that wait in memory: fair across queues, high priority first, within each channel's rate. */
+/** Messages that wait in memory. */
 import { ranks, type Priority } from '../../../api/resources/message.ts'
 import type { Job } from './job.ts'
 
@@ -7,7 +7,6 @@ export interface Backlog {
   has(message_id: string): boolean
   /** The next job of every queue that is not empty. */
   heads(): Job[]
-  /** The number of waiting jobs of a queue and priority. */
   count(queue: string, priority: Priority): number
   add(queue: string, job: Job): void
   /**
@@ -20,10 +19,8 @@ export interface Backlog {
 
 const headOf = (lists: readonly Job[][]): Job => lists.find((list) => list.length > 0)![0]!
 
-/** The jobs of a queue, by priority. */
 type Lists = [Job[], Job[], Job[]]
 
-/** Up to `count` jobs, high priority first. */
 function takeFrom(lists: Lists, count: number): Job[] {
   const taken: Job[] = []
   for (const list of lists) {

@@ -14,7 +14,7 @@ import type { Completion } from './completion.ts'
 import { queueOf, type Sessions } from './job.ts'
 
 export interface BlockedChannels {
-  /** Splits queues into those whose messages may be sent or failed now, and those of blocked channels. */
+  /** `open`: messages may be sent or failed now. */
   part(due: readonly DueQueue[]): Promise<{ open: DueQueue[]; paused: DueQueue[] }>
 }
 
@@ -51,14 +51,14 @@ export function blockedChannels({
   }
 }
 
-/** Whether this process may send on the channel: it is up, and its session, if it needs one, is open here. */
+/** The channel is up, and its session, if it needs one, is open here. */
 export const maySend = (
   channels: Pick<ChannelService, 'sendsThroughSession'>,
   sessions: Sessions,
   channel: ChannelRow,
 ): boolean => isUp(channel) && (!channels.sendsThroughSession(channel) || sessions.sends(channel.id))
 
-/** Marks channels as disconnected whose providers reported it with a refusal. */
+/** Marks channels as disconnected whose providers said so in a refusal. */
 export async function disconnectLostChannels(
   { pool, log }: Platform,
   channels: ChannelService,
@@ -82,7 +82,7 @@ export async function disconnectLostChannels(
   }
 }
 
-/** Refreshes the templates of channels whose provider refused a template that our copy shows as approved. */
+/** Refreshes templates that the provider refused in spite of our copy. */
 export async function refreshRefusedTemplates(
   { pool, log }: Platform,
   channels: ChannelService,
@@ -106,7 +106,7 @@ export async function refreshRefusedTemplates(
   }
 }
 
-/** Handles a deleted channel: its waiting messages are due now, so that they fail and are refunded. */
+/** Makes the messages of a deleted channel due, so that they fail and are refunded. */
 export const failWaiting =
   (platform: Pick<Platform, 'clock'>) =>
   async (sql: Db, events: readonly ChannelDeletedEvent[]): Promise<void> => {
@@ -116,7 +116,7 @@ export const failWaiting =
 /** There may be no worker for hours. */
 const deletedAgoMs = 24 * 3600_000
 
-/** The same for messages that a process with the channel in its cache accepted during the deletion. */
+/** The same for messages that another process accepted during the deletion. */
 export async function failAcceptedAfterDeletion(
   { pool, clock }: Pick<Platform, 'pool' | 'clock'>,
   channels: Pick<ChannelService, 'deletedSince'>,

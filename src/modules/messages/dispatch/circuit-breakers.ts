@@ -1,6 +1,6 @@
 /**
- * Circuit breakers: while a channel's provider fails or throttles, its messages wait, and probes are sent now and
- * then (behaviour: messages 7.8, 7.11).
+ * Circuit breakers: while a channel's provider fails or throttles, messages wait and probes are sent (behaviour:
+ * messages 7.8, 7.11).
  */
 import type { Platform } from '../../../platform/platform.ts'
 import type { LimitOn, Outcome } from '../../../providers/provider.ts'
@@ -8,7 +8,6 @@ import type { MessageRow } from '../message.ts'
 
 type ChannelRef = Pick<MessageRow, 'account_id' | 'mode' | 'channel_id' | 'channel_type'>
 
-/** The part of an outcome that shows the state of the provider. */
 export type Answer = Pick<Outcome, 'kind'> & {
   readonly channel_lost?: boolean
   readonly limit_on?: LimitOn
@@ -20,25 +19,20 @@ export interface AttemptTimes {
   readonly began_ms: number
   readonly now_ms: number
   readonly to?: string
-  /** Sent while the channel was paused, to test its provider. */
+  /** Sent while the channel was paused. */
   readonly probe?: boolean
 }
 
-/**
- * A paused channel: when it was paused, or its connection tested since; the time of the next probe, and the number of
- * probes.
- */
+/** `open_ms`: when it was paused, or the connection tested since. */
 interface Paused extends ChannelRef {
   open_ms: number
   probe_ms: number
   probes: number
-  /** The connection test after which the pause restarted. */
   tested_ms?: number
 }
 
-/** A channel whose provider fails. It is paused after `failuresMax` failures in a row. */
+/** Paused after `failuresMax` failures in a row. */
 export interface Failing extends Paused {
-  /** In a row. */
   failures: number
   /** When the first of them began, or the connection was tested after that. */
   since_ms: number
@@ -46,7 +40,6 @@ export interface Failing extends Paused {
 }
 
 interface Throttled extends Paused {
-  /** In a row: the first attempt and the probes since. */
   times: number
 }
 
@@ -56,50 +49,43 @@ export interface Pause extends ChannelRef {
   readonly times: number
 }
 
-/** The change that an answer makes to the pause of a channel. */
 export interface PauseChange extends Pause {
   /** False where the channel was paused before and the pause became longer. */
   readonly begins: boolean
 }
 
-/** Which message is the next probe, among those with the fewest attempts. */
 export type ProbeChoice = 'oldest' | 'newest'
 
 export interface CircuitBreakers {
   /**
-   * Records the answer to an attempt on a live channel. Returns the pause that begins or becomes longer, or `over`
-   * where throttling ends. Answers to status queries count only where they throttle.
+   * Records the answer on a live channel. Returns the pause that begins or grows, or `over` where throttling ends.
+   * Status queries count only where they throttle.
    */
   note(channel: ChannelRef, answer: Answer, attempt: AttemptTimes): PauseChange | 'over' | null
-  /** Adopts the pause of another process that dispatched the channel before. False where it is known or over. */
+  /** Adopts a pause of another process. False where it is known or over. */
   adopt(pause: Pause, now_ms: number): boolean
-  /** How many of the wanted attempts may begin now. */
   allows(channel_id: string, now_ms: number, wanted: number): number
   /** Attempts begin; on a paused channel this is a probe. */
   begins(channel_id: string, now_ms: number): void
   /** The probe was not sent: another message may be the probe. */
   probeNotSent(channel_id: string, now_ms: number): void
-  /** Whether the channel is paused. */
   isOpen(channel_id: string): boolean
   /** Alternates, so that messages that keep failing collect at one end only. */
   choice(channel_id: string): ProbeChoice
-  /** Whether the channel is paused and its next probe is not due. */
   waits(channel_id: string, now_ms: number): boolean
   /** The time of the next probe; null where the channel is not paused. */
   probeAt(channel_id: string): number | null
-  /** Channels whose providers have failed for half a minute without a success. */
   outOfReach(now_ms: number): Failing[]
   /** The connection works: the half minute starts again. */
   reached(channel_id: string, now_ms: number): void
   /**
-   * Somebody tested the connection, or changed the credentials, and it worked: the next probe is due at once.
-   * Repeated calls for the same test change nothing.
+   * A test of the connection succeeded: the next probe is due at once. Repeated calls for the same test change
+   * nothing.
    */
   connectionTested(channel_id: string, tested_ms: number, now_ms: number): void
-  /** The channel is disconnected; once it is back, one message is sent first. True where throttling ends with it. */
+  /** Once the channel is back, one message is sent first. True where throttling ends with it. */
   disconnected(channel_id: string, now_ms: number): boolean
   forget(channel_id: string): void
-  /** Paused channels without an answer or a due probe for half a minute. */
   quiet(now_ms: number): readonly ChannelRef[]
   allPaused(): { readonly failing: readonly ChannelRef[]; readonly throttled: readonly ChannelRef[] }
 }
@@ -114,7 +100,6 @@ const askedMinMs = 100
 const askedMaxMs = 60_000
 /** A time further ahead was written before the clock was set back. */
 const aheadMaxMs = askedMaxMs
-/** After this time the state of a paused channel is outdated. */
 const quietMs = 30_000
 const suspectedMax = 10_000
 
@@ -123,7 +108,6 @@ interface State extends Pick<Platform, 'log' | 'wake'> {
   readonly throttled: Map<string, Throttled>
   /** The recipient of the last message per channel that was throttled without saying which limit applies. */
   readonly suspected: Map<string, string | undefined>
-  /** The end of adopted pauses. */
   readonly adopted_ms: Map<string, number>
 }
 
@@ -255,7 +239,6 @@ const openedNow = (channel: ChannelRef, now_ms: number): Failing => ({
   probe_ms: now_ms,
 })
 
-/** The wait after the n-th time. */
 const growing = (times: number): number => Math.min(probeFirstMs * 2 ** Math.min(times - 1, 10), probeMaxMs)
 
 const isOpen = ({ failures }: Failing): boolean => failures >= failuresMax
@@ -313,10 +296,7 @@ function fail(
   return wasThrottled
 }
 
-/**
- * Whether the limit applies to the whole channel: as the provider says, or because two recipients in a row were
- * throttled.
- */
+/** The provider says so, or two recipients in a row were throttled. */
 function isOfChannel(
   { suspected, throttled }: State,
   channel_id: string,

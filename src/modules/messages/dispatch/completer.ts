@@ -41,7 +41,6 @@ export interface CompleterDeps extends WriteDeps {
 }
 
 export interface Completer {
-  /** Writes the outcome soon, together with others. The job stays in progress until then. */
   complete(completion: Completion): void
   drained(): Promise<void>
   /** From now on, waits only briefly for an unreachable database. */
@@ -82,7 +81,7 @@ export function completer(deps: CompleterDeps): Completer {
   }
 }
 
-/** Completions that arrive during a write form the next batch. Waits for an unreachable database. */
+/** Completions that arrive during a write form the next batch. */
 async function writeAll(state: State): Promise<void> {
   const { platform, completions, stopped } = state
   await new Promise((resolve) => setImmediate(resolve))
@@ -105,8 +104,8 @@ async function writeAll(state: State): Promise<void> {
 }
 
 /**
- * Resolves to the completions to retry. A batch that the database rejects is halved until the bad completion is
- * alone; that one is written without the provider's texts.
+ * Resolves to the completions to retry. A rejected batch is halved until the bad completion is alone, which is
+ * written without the provider's texts.
  */
 async function writeBatch(state: State, batch: readonly Completion[]): Promise<readonly Completion[]> {
   try {
@@ -161,7 +160,6 @@ async function finishBatch(
   wakes.plan(batch)
 }
 
-/** Writes plain acceptances in one statement and the others in a transaction. */
 export async function writeCompletions(deps: WriteDeps, completions: readonly Completion[]): Promise<void> {
   const plain = completions.flatMap((completion) => plainAcceptance(deps, completion))
   const written = await writeAcceptances(
@@ -186,7 +184,6 @@ export async function writeCompletions(deps: WriteDeps, completions: readonly Co
   })
 }
 
-/** Messages whose status query returned ids that belong to other messages. */
 class ForeignIds extends Error {
   readonly message_ids: ReadonlySet<string>
   constructor(message_ids: ReadonlySet<string>) {
@@ -218,7 +215,7 @@ async function refuseForeignIds(tx: Db, completions: readonly Completion[]): Pro
   if (others.size > 0) throw new ForeignIds(new Set(others.values()))
 }
 
-/** A completion that is one step with one event, one reference and at most one callback item; otherwise empty. */
+/** One step with one event, one reference and at most one callback item; otherwise empty. */
 function plainAcceptance(
   { platform }: WriteDeps,
   completion: Completion,
@@ -241,10 +238,7 @@ function plainAcceptance(
   return [{ acceptance, row: step.after }]
 }
 
-/**
- * Loads the current jobs. Where another process has rescued a job, our completion is only recorded as an attempt,
- * unless it is an acceptance.
- */
+/** Where another process has rescued a job, our completion is only an attempt, unless it is an acceptance. */
 async function withCurrentJobs(
   { platform: { process_id } }: WriteDeps,
   tx: Db,
@@ -314,12 +308,11 @@ async function writeInTransaction(deps: WriteDeps, written: readonly Completion[
 }
 
 export interface ItemWakes {
-  /** Wakes the callback worker when later items of these answers are due. */
+  /** Wakes the callback worker when later items are due. */
   plan(batch: readonly Completion[]): void
   stop(): void
 }
 
-/** Wake-ups are rounded to this. */
 const stepMs = 20
 
 function itemWakes({ clock, notify }: Pick<Platform, 'clock' | 'notify'>): ItemWakes {

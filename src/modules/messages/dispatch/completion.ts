@@ -1,7 +1,4 @@
-/**
- * The effects of an outcome on its message: transitions, references, attempts, callback items, and the time of the
- * next attempt.
- */
+/** The effects of an outcome: transitions, references, attempts, callback items, and the next attempt. */
 import { tenantOf } from '../../../api/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { IdMaker } from '../../../lib/ids.ts'
@@ -13,7 +10,6 @@ import type { TransitionRequest } from '../transitions.ts'
 import type { Job } from './job.ts'
 import type { NewAttempt, ReturnedJob } from './repository.ts'
 
-/** A send attempt or a status query, with its outcome. */
 export interface Attempted {
   readonly job: Job
   readonly provider: string
@@ -24,17 +20,14 @@ export interface Attempted {
   readonly at_ms: number
   /** The provider runs inside this process and answers at once. */
   readonly instant: boolean
-  /** A status query showed that the provider never had the message. */
   readonly notFound?: boolean
-  /** The outcome of a status query: nothing was sent. */
+  /** Nothing was sent. */
   readonly statusQuery?: true
-  /** Ids of accepted parts that receipts have proved meanwhile, if they are more than the outcome has. */
+  /** Accepted parts that receipts have proved meanwhile, if they are more than the outcome has. */
   readonly proved?: readonly string[]
 }
 
-/**
- * A job that ended without an attempt. `superseded`: its message is final already, or another process has the job.
- */
+/** `superseded`: the message is final already, or another process has the job. */
 export interface Unsent {
   readonly job: Job
   readonly outcome: { readonly kind: 'expired' | 'blocked' | 'superseded' | 'channel_deleted' }
@@ -56,7 +49,6 @@ export const wasAttempted = (completion: Completion): completion is Attempted =>
 export const wasQueried = (completion: Completion): boolean =>
   wasAttempted(completion) && completion.statusQuery === true
 
-/** Receipts proved more accepted parts than the outcome has: the rest is still to be sent. */
 const hasMoreAccepted = (completion: Completion): boolean => wasAttempted(completion) && completion.proved !== undefined
 
 /** Adds the accepted parts that the job knows of and the completion does not. */
@@ -105,7 +97,7 @@ const errors: Readonly<Record<Exclude<Unsent['outcome']['kind'], 'superseded'>, 
   },
 }
 
-/** Does not claim that a message was not sent where it may have been sent, in full or in part. */
+/** Does not claim that a message was not sent where it may have been sent. */
 function errorOf(kind: keyof typeof errors, { outcome_unknown, accepted_ids = [] }: Job): MessageRow['error'] {
   const error = errors[kind]!
   const message = withAcceptedParts(accepted_ids, error.message)
@@ -115,7 +107,6 @@ function errorOf(kind: keyof typeof errors, { outcome_unknown, accepted_ids = []
   }
 }
 
-/** Ids of the parts that the provider accepted so far, of a message that is not accepted in full. */
 function acceptedIdsOf(completion: Completion): readonly string[] {
   const { job, outcome } = completion
   if (outcome.kind === 'accepted') return []
@@ -129,7 +120,7 @@ const withAcceptedParts = (accepted_ids: readonly string[], message: string): st
 
 const acceptedParts = ({ length }: readonly string[]): string => `${length} of its parts`
 
-/** Turns throttling and unknown outcomes that happened often enough into refusals. */
+/** Refuses messages that were throttled or had no answer too often. */
 export function outcomeOf({ attempts, unknowns = 0 }: Pick<Job, 'attempts' | 'unknowns'>, outcome: Outcome): Outcome {
   const taken = outcome.provider_ids === undefined ? {} : { provider_ids: outcome.provider_ids }
   if (outcome.kind === 'unknown' && unknowns + 1 >= unknownsMax) return { ...stillUnknown, ...taken }
@@ -147,7 +138,7 @@ const stillUnknown: Outcome & { readonly kind: 'refused' } = {
 
 const notStored = 'The answer of the provider could not be stored.'
 
-/** The completion without the provider's texts, which cannot be stored; null for an unsent job. */
+/** Without the provider's texts, which cannot be stored; null for an unsent job. */
 export function withoutProviderText(completion: Completion): Completion | null {
   if (!wasAttempted(completion)) return null
   const { job, outcome } = completion
@@ -197,7 +188,7 @@ export function transitionsOf(completion: Completion): TransitionRequest[] {
   return [claim, { ...request, transition: 'accept' }, ...receipts]
 }
 
-/** Due receipts of an in-process provider, which are applied together with the answer. */
+/** Receipts of an in-process provider are applied together with the answer. */
 function immediateReceipts({ outcome, instant }: Attempted): DeliveryReceipt[] {
   if (!instant || outcome.kind !== 'accepted') return []
   return (outcome.later_items ?? []).flatMap(({ after_ms, item }) =>
@@ -205,7 +196,7 @@ function immediateReceipts({ outcome, instant }: Attempted): DeliveryReceipt[] {
   )
 }
 
-/** The provider's ids. A message that is accepted in part has at least one more part to come. */
+/** A partly accepted message has at least one more part to come. */
 export function referencesOf(completion: Completion): NewReference[] {
   if (!wasAttempted(completion)) return []
   const { job, outcome, at_ms } = completion
@@ -224,7 +215,6 @@ export function referencesOf(completion: Completion): NewReference[] {
   }))
 }
 
-/** Callback items that came with the answer and are applied later. */
 export function newItemsOf(completion: Completion, ids: IdMaker): NewCallbackItem[] {
   const { job, at_ms } = completion
   const immediate = new Set<CallbackItem>(wasAttempted(completion) ? immediateReceipts(completion) : [])
@@ -241,7 +231,7 @@ export function newItemsOf(completion: Completion, ids: IdMaker): NewCallbackIte
     }))
 }
 
-/** Items of an accepted message, and the opt-out that a refusal reports. */
+/** Includes the opt-out that a refusal reports. */
 function callbackItemsOf(
   completion: Completion,
 ): readonly { readonly after_ms: number; readonly item: CallbackItem }[] {
@@ -278,7 +268,6 @@ function messageOf(completion: Completion, said: string): string {
   return taken.length === 0 ? said : `${acceptedParts(taken)} were sent before: ${said}`
 }
 
-/** The job as it is released for the next attempt. */
 export function returnedJobOf(completion: Completion): ReturnedJob[] {
   const due_ms = nextDue(completion)
   if (due_ms === null) return []

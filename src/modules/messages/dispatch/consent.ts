@@ -1,4 +1,4 @@
-/** Consent is checked again before a message that has waited is sent. */
+/** Checks consent again before a message that has waited is sent. */
 import { tenantOf } from '../../../api/caller.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { ChannelService } from '../../channels/service.ts'
@@ -13,9 +13,8 @@ const recheckForMs = 5000
 const recheckedMax = 10_000
 
 export interface ConsentRecheck {
-  /** Somebody has opted out of an account's messages: all of them are checked for a while. */
   recheck(account_id: string): void
-  /** Ids of messages whose recipients opted out or are blocked. Automatic replies to inbound messages pass. */
+  /** Automatic replies to inbound messages pass. */
   blockedAmong(jobs: readonly Job[]): Promise<Set<string>>
 }
 

@@ -23,16 +23,13 @@ export interface DispatcherDeps extends TransitionDeps {
   readonly providerIds: ProviderIdCache
   readonly findSession: Sessions['find']
   readonly sendTimes: readonly SendTimes[]
-  /** False in a process without workers: it queues nothing in memory. */
   readonly inMemory: boolean
-  /** True while no other process accepts or sends messages. */
   readonly alone: () => boolean
 }
 
 export interface Dispatcher extends MemoryQueue, Withdrawing, Pick<ConsentRecheck, 'recheck'> {
   /** `dispatch`, and `links`, which disconnects channels whose providers are unreachable. */
   readonly workers: readonly Worker[]
-  /** Writes `sending` for every attempt in progress whose message is still `queued`. */
   persistSends(): Promise<void>
   /** Rescues jobs of dead processes, at the start, before those messages can be cancelled. */
   rescue(): Promise<void>
@@ -105,7 +102,6 @@ const dispatchWorker = (
     const ready = scheduling.ready()
     if (ready.length === 0 && jobs.size === 0) return rescued + claimed
     const work = ready.length === 0 ? completing.drained() : executing.sendAll(ready).then(() => completing.drained())
-    // fast providers are awaited, slow ones continue beside the next run
     await Promise.race([work, clock.sleep(patienceMs)])
     return rescued + (ready.length === 0 ? claimed : ready.length)
   },

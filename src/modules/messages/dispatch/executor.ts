@@ -1,7 +1,4 @@
-/**
- * The executor: checks jobs a last time, makes the send attempts outside of transactions, and passes on their
- * outcomes.
- */
+/** The executor: checks jobs a last time, makes the send attempts, and passes on their outcomes. */
 import { tenantOf } from '../../../api/caller.ts'
 import { isoTime, withDeadline } from '../../../lib/clock.ts'
 import { fenced } from '../../../lib/fence.ts'
@@ -44,14 +41,12 @@ export interface ExecutorDeps extends TransitionDeps {
   readonly consent: ConsentRecheck
   readonly sendTimes: readonly SendTimes[]
   readonly complete: Completer['complete']
-  /** True while no other process accepts or sends messages. */
   readonly alone: () => boolean
 }
 
 export interface Executor {
-  /** Makes the send attempts. Resolves when each has its outcome. Never rejects. */
+  /** Resolves when each job has its outcome. Never rejects. */
   sendAll(jobs: readonly Job[]): Promise<void>
-  /** Ends expired jobs at once, regardless of their channel's rate. */
   expire(jobs: readonly Job[]): void
   /** Writes `sending` for attempts that began until then and whose messages are still `queued`. */
   persistSends(until_ms: number): Promise<void>
@@ -65,7 +60,7 @@ interface Ready {
 
 /** Retry after an internal error. */
 const retryMs = 1000
-/** Retry of jobs that cannot be prepared, for example because credentials cannot be decrypted. */
+/** Retry of jobs that cannot be prepared. */
 const faultRetryMs = 30_000
 
 export function executor(deps: ExecutorDeps): Executor {
@@ -138,7 +133,7 @@ async function expireOutcomeUnknown(deps: ExecutorDeps, jobs: readonly Job[]): P
 
 const namesOf = ({ row }: Job) => ({ message_id: row.id, channel_id: row.channel_id })
 
-/** Ends a job without an attempt, or releases it. If it was a probe, another message may be the probe. */
+/** Ends or releases a job without an attempt. If it was a probe, another message may be the probe. */
 function leave(deps: ExecutorDeps, job: Job, kind?: Unsent['outcome']['kind']): void {
   if (job.probe === true) deps.circuitBreakers.probeNotSent(job.row.channel_id, deps.platform.clock.now())
   if (kind === undefined) deps.jobs.end(job)
@@ -151,7 +146,6 @@ async function release(deps: ExecutorDeps, jobs: readonly Job[], due_ms?: number
   for (const job of jobs) leave(deps, job)
 }
 
-/** Sorts out jobs that must not be sent. */
 async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[]> {
   const { platform, channels, rates } = deps
   const now = platform.clock.now()
@@ -192,7 +186,6 @@ async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[
   return ready
 }
 
-/** Releases jobs until they may be sent. Never rejects. */
 async function postpone(deps: ExecutorDeps, jobs: readonly Job[], notBefore: ReadonlyMap<Job, number>): Promise<void> {
   const { pool, process_id, log } = deps.platform
   const postponed = jobs.map((job) => ({
@@ -213,8 +206,8 @@ function endOfDeleted(deps: ExecutorDeps, job: Job): void {
 }
 
 /**
- * Jobs that this process has lost: a receipt proved the message accepted, or another process rescued it. Only jobs
- * that were sent before are checked, because the status of the others shows it.
+ * Jobs that were rescued, or whose messages are accepted by proof of a receipt. The status shows it for jobs that
+ * were never sent.
  */
 async function findSuperseded({ platform, jobs: inProgress }: ExecutorDeps, jobs: readonly Job[]): Promise<Set<Job>> {
   const repeated = jobs.filter(({ row, outcome_unknown }) => outcome_unknown || row.status === 'sending')
@@ -230,7 +223,7 @@ async function findSuperseded({ platform, jobs: inProgress }: ExecutorDeps, jobs
 
 /**
  * Writes `sending` before an attempt at a slow provider, unless this process is alone
- * (docs/decisions/sending-unwritten.md). Drops cancelled messages.
+ * (docs/decisions/sending-unwritten.md).
  */
 async function persistBeforehand(deps: ExecutorDeps, ready: readonly Ready[]): Promise<readonly Ready[]> {
   const { channels, platform } = deps
@@ -256,7 +249,6 @@ async function persistBeforehand(deps: ExecutorDeps, ready: readonly Ready[]): P
   return ready.flatMap(({ job, channel }) => (superseded.has(job) ? [] : [{ job: deps.jobs.latest(job), channel }]))
 }
 
-/** Resolves to the ids of messages that changed to `sending`. */
 async function writeSending(
   deps: ExecutorDeps,
   attempts: readonly { job: Job; at_ms: number }[],
@@ -336,10 +328,8 @@ async function attempt(deps: ExecutorDeps, ready: Ready, input: ProviderInput, s
 interface Circumstances {
   readonly began_ms: number
   readonly elapsed_ms: number
-  /** The outcome of an earlier attempt; nothing was sent now. */
   readonly statusQuery?: true
   readonly notFound?: boolean
-  /** The remaining parts wait for the next attempt. */
   readonly stopped?: boolean
 }
 
@@ -396,8 +386,8 @@ async function traced(
 }
 
 /**
- * Records the answer for the circuit breaker. Status queries use another part of the provider with its own limits, so
- * they count only where they throttle. If the query was a probe, a message may be sent instead.
+ * Status queries have limits of their own, so they count for the circuit breaker only where they throttle. If the
+ * query was a probe, a message may be sent instead.
  */
 async function recordAnswer(
   { circuitBreakers, pauses, platform }: ExecutorDeps,

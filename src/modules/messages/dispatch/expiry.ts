@@ -1,4 +1,4 @@
-/** Finds messages that expire while their queue is blocked or slow. Long queues are searched in steps. */
+/** Finds expired messages in blocked or slow queues. Long queues are searched in steps. */
 import { priorities, ranks } from '../../../api/resources/message.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -18,11 +18,9 @@ const lookEveryMs = 1000
 const share = 20
 /** Jobs per search; PostgreSQL needs about twenty milliseconds for them. */
 export const lookedMax = 4000
-/** Parts per search, those first that waited longest. */
 const partsMax = 200
 const rememberedMax = 30_000
 
-/** The jobs of one priority in a queue. */
 interface Part {
   /** By the monotonic clock. */
   readonly again_ms: number

@@ -6,20 +6,18 @@ export interface InProgress {
   readonly waiting: Backlog
   /** Attempts whose messages are still `queued` in the table. */
   readonly unpersisted: UnpersistedSends
-  /** Waiting and running jobs. */
   readonly size: number
   readonly running: number
   runningOf(queue: string): number
   runningByType(): Map<string, number>
-  /** Stores whether waiting jobs found no free place. */
   findPlaces(wanting: boolean): void
   /** Whether waiting jobs need the places that became free. Reported once. */
   placesWanted(): boolean
   has(message_id: string): boolean
   add(job: Job): void
-  /** The job stops waiting: it is sent or ended. */
+  /** It is sent or ended. */
   begin(job: Job): void
-  /** Returns the job with what was written of it. Jobs are immutable; earlier versions remain valid as arguments. */
+  /** Jobs are immutable; earlier versions remain valid as arguments. */
   update(job: Job, written: Partial<Pick<Job, 'row' | 'accepted_ids'>>): Job
   latest(job: Job): Job
   /** Ignored for a job that has ended. */
@@ -28,7 +26,6 @@ export interface InProgress {
   withdraw(message_ids: readonly string[], elapsed_ms: number): ReadonlySet<string>
 }
 
-/** The newest version of each. */
 function runningJobs() {
   // by identity: a job that ended may be claimed again while an old version is in use
   const running = new Set<Job>()
@@ -125,20 +122,18 @@ export function inProgress(): InProgress {
 
 export interface UnpersistedSends {
   begin(job: Job, at_ms: number): void
-  /** The status is written, or the job has ended. */
   end(message_id: string): void
   has(message_id: string): boolean
-  /** Attempts that began at or before this time, oldest first, and those from before the clock was set back. */
+  /** Oldest first; includes attempts from before the clock was set back. */
   since(at_ms: number, now_ms: number): { readonly job: Job; readonly at_ms: number }[]
-  /** Refuses messages that are about to be cancelled. */
   refuse(message_ids: readonly string[], elapsed_ms: number): void
   refuses(message_id: string): boolean
 }
 
 export interface Withdrawing {
   /**
-   * Removes messages that are about to be cancelled from memory and refuses them for a while. Returns those that are
-   * being sent already. Their jobs stay claimed until the cancelling transaction removes them.
+   * Removes messages that are about to be cancelled and refuses them for a while. Returns those that are being sent.
+   * Their jobs stay claimed until the cancelling transaction removes them.
    */
   withdraw(message_ids: readonly string[]): ReadonlySet<string>
 }

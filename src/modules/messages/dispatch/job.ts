@@ -8,7 +8,6 @@ export interface Job {
   /** As this process last wrote it. */
   readonly row: MessageRow
   readonly attempts: number
-  /** Attempts without an answer. */
   readonly unknowns?: number
   /** Claimed from the table, not queued in memory. */
   readonly claimed: boolean
@@ -18,19 +17,17 @@ export interface Job {
   readonly accepted_ids?: readonly string[]
   /** Milliseconds since 1970. */
   readonly due_ms: number
-  /** End of the claim. No attempt may last longer. Together with the message it identifies the claim. */
+  /** No attempt may last longer. Together with the message it identifies the claim. */
   readonly lease_until_ms: number
-  /** The probe of a paused channel. */
   readonly probe?: true
 }
 
 export const sendTimeoutMs = 30_000
 
-/** One queue per account and channel. */
 export const queueOf = (row: { readonly account_id: string; readonly channel_id: string }): string =>
   `${row.account_id}:${row.channel_id}`
 
-/** When the message expires, in milliseconds since 1970. */
+/** Milliseconds since 1970. */
 export const validUntil = ({ row }: Job): number => {
   if (row.expires_at !== null) return Date.parse(row.expires_at)
   // a past `send_at` means at once
@@ -62,7 +59,6 @@ export async function jobsNotBefore(
 }
 
 export interface Sessions {
-  /** Whether messages of the channel go through a session that is open in this process. */
   sends(channel_id: string): boolean
   find(channel_id: string): Session | undefined
 }

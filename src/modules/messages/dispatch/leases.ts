@@ -1,4 +1,4 @@
-/** Leases on live channels: the process that has a channel's lease or open session dispatches it, at its rate. */
+/** Leases on live channels: the owner of the lease or session dispatches the channel, at its rate. */
 import { limits } from '../../../api/limits.ts'
 import { ageOf, isoTime, longAgo, mark, type Mark } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -13,11 +13,10 @@ const renewAfterMs = leaseMs / 2
 const idleMs = 60_000
 
 export interface ChannelLeases {
-  /** Whether no other process can have it. Checked before each attempt. */
+  /** Checked before each attempt. */
   holds(channel_id: string): boolean
-  /** Acquires leases on channels that have messages to send. */
   take(channel_ids: readonly string[]): Promise<void>
-  /** The channel has messages to send: its lease stays for another minute. */
+  /** The lease stays for another minute. */
   use(channel_id: string): void
   /** Renews leases that are half over and releases those of idle channels. */
   renew(): Promise<void>

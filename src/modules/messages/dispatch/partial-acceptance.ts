@@ -1,7 +1,4 @@
-/**
- * Attempts of messages with several parts: accepted parts are stored before the next part is sent, and each part has
- * a timeout.
- */
+/** Stores accepted parts of a message before the next part is sent, each with a timeout. */
 import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { OnPartAccepted } from '../../../providers/provider.ts'
@@ -15,7 +12,6 @@ const marginMs = 1000
 export interface PartialAcceptance {
   /** Called after each part but the last. Resolves to the timeout of the next part; null: stop here. */
   readonly onPartAccepted: OnPartAccepted
-  /** Whether the remaining parts wait for the next attempt. */
   readonly stopped: () => boolean
   readonly end: () => void
 }

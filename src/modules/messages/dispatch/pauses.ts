@@ -1,7 +1,4 @@
-/**
- * Stores the pauses of throttled channels for other processes, which may dispatch the channel next, and for
- * operators.
- */
+/** Stores pauses of throttled channels for other processes and operators. */
 import { isoTime } from '../../../lib/clock.ts'
 import { InOrder } from '../../../lib/concurrency.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -12,7 +9,6 @@ import type { ChannelRates } from './rates.ts'
 export interface Pauses {
   /** The channel is paused, or for longer, and then slower. Never rejects. */
   begin(pause: PauseChange): Promise<void>
-  /** The provider accepts messages again. Never rejects. */
   end(channel_id: string): Promise<void>
   /** Adopts pauses of other processes for channels that this process starts to dispatch. */
   adopt(channel_ids: readonly string[]): Promise<void>

@@ -1,4 +1,4 @@
-/** SQL that finds expired messages in waiting queues, and queues with due jobs. Across tenants. */
+/** SQL that finds expired messages and queues with due jobs. Across tenants. */
 import { limits } from '../../../api/limits.ts'
 import { type Db, textColumn } from '../../../platform/database/sql.ts'
 import { type ClaimedRow, type DueQueue, pickedByProcess } from './repository.ts'
@@ -11,7 +11,6 @@ export interface SearchPosition {
   readonly message_id: string
 }
 
-/** Before all jobs of the queue and priority. */
 export const searchStart = (queue: string, rank: number): SearchPosition => ({
   queue,
   rank,
@@ -30,13 +29,11 @@ export interface Search {
 }
 
 export interface Found {
-  /** Expired messages. */
   readonly message_ids: readonly string[]
   /** Where the search ended in queues that may have more. */
   readonly reached: readonly SearchPosition[]
 }
 
-/** Searches due, unclaimed jobs for expired messages, oldest first. */
 export async function findExpired(sql: Db, { from, at, aged, looked_max, found_max }: Search): Promise<Found> {
   const column = (of: (position: SearchPosition) => string | number) => textColumn(from.map(of))
   const [row] = await sql<Found[]>`
@@ -88,7 +85,6 @@ export async function findExpired(sql: Db, { from, at, aged, looked_max, found_m
   return row!
 }
 
-/** Claims these messages where no process has. */
 export async function claimFound(
   sql: Db,
   claim: { message_ids: readonly string[]; lease_until: string; process_id: string },

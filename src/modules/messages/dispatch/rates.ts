@@ -1,33 +1,28 @@
-/**
- * Rate limits per channel. A channel that was throttled restarts more slowly and speeds up again (behaviour: messages
- * 7.11).
- */
+/** Rate limits per channel. After throttling a channel restarts slowly (behaviour: messages 7.11). */
 import { setMaxListeners } from 'node:events'
 import type { Platform } from '../../../platform/platform.ts'
 
 export interface ChannelRates {
   /** Messages a second; null: unlimited. */
   set(channel_id: string, rate: number | null): void
-  /** Forgets the rates, which may have changed. Each applies until it is set again. */
+  /** Each rate applies until it is set again. */
   forget(): void
-  /** How many of the wanted messages may be sent now; they count as sent. */
+  /** The granted messages count as sent. */
   take(channel_id: string, now_ms: number, wanted: number): number
-  /** How many may be sent in this time, at least one; Infinity where the rate is unlimited or unknown. */
+  /** At least one; Infinity where the rate is unlimited or unknown. */
   within(channel_id: string, seconds: number): number
-  /** When more may be sent than now. */
   freeAt(channel_id: string, now_ms: number): number
-  /** The channel is throttled and paused until then. Returns its pace afterwards, half of what it sent a second. */
+  /** Throttled and paused until then. Returns the pace afterwards, half of what it sent a second. */
   slow(channel_id: string, now_ms: number, until_ms: number): number
-  /** The pause lasts until then. Returns the pace afterwards, which is unchanged. */
+  /** The pause lasts until then. Returns the unchanged pace. */
   slowUntil(channel_id: string, now_ms: number, until_ms: number): number
-  /** From then on the channel sends at this pace, and a thirtieth of its rate faster each second. */
+  /** Sends at this pace, and a thirtieth of its rate faster each second. */
   slowTo(channel_id: string, pace: number, from_ms: number): void
 }
 
 const secondMs = 1000
-/** This part of a second's messages may be sent at once; the others are spread over the second. */
+/** Part of a second's messages that may be sent at once. */
 const burst = 0.2
-/** From zero to the full rate. */
 const speedUpMs = 30_000
 const paceMin = 1
 
@@ -35,7 +30,6 @@ const paceMin = 1
 interface SentRecently {
   readonly grants: { readonly at_ms: number; readonly count: number }[]
   count: number
-  /** A leaky bucket: sent, and not yet drained at the rate. */
   spent: number
   at_ms: number
 }
@@ -47,7 +41,7 @@ interface Slowed {
 
 interface State {
   readonly rates: Map<string, number | null>
-  /** Forgotten rates, which apply until the rate is set again. */
+  /** They apply until the rate is set again. */
   readonly before: Map<string, number>
   readonly sent: Map<string, SentRecently>
   readonly slowed: Map<string, Slowed>
@@ -81,7 +75,6 @@ export function channelRates(): ChannelRates {
       if (rate === null) return wanted
       const last = sentUntil(state, channel_id, now_ms, rate ?? 0)
       const within = rate === undefined ? 1 : Math.min(rate - last.count, 1 + rate * burst - last.spent)
-      // the rate is looked up with the first message; a lower one applies from then on
       const free = rates.has(channel_id) ? within : Math.min(1, within)
       const granted = Math.max(0, Math.min(wanted, Math.floor(free)))
       if (granted > 0) last.grants.push({ at_ms: now_ms, count: granted })
@@ -100,11 +93,10 @@ export function channelRates(): ChannelRates {
   }
 }
 
-/** Undefined where it was never known. */
 const lastRate = ({ rates, before }: State, channel_id: string): number | null | undefined =>
   rates.has(channel_id) ? rates.get(channel_id) : before.get(channel_id)
 
-/** Messages a second now; undefined where the rate is unknown. */
+/** Undefined where the rate is unknown. */
 function rateAt(state: State, channel_id: string, now_ms: number): number | null | undefined {
   const { slowed } = state
   const rate = lastRate(state, channel_id)

@@ -1,4 +1,4 @@
-/** SQL of the dispatch worker: claims, rescues, channel leases and the end of jobs. Across tenants. */
+/** SQL of the dispatch worker. Across tenants. */
 import type { MessageRow } from '../message.ts'
 import { type Db, type Fragment, jsonRows, textColumn } from '../../../platform/database/sql.ts'
 import { isAlive } from '../../../platform/jobs/process-registry.ts'
@@ -17,7 +17,6 @@ export interface DueQueue {
 
 export interface ClaimedRow extends MessageRow {
   job_attempts: number
-  /** Earlier attempts without an answer. */
   job_unknowns: number
   job_outcome_unknown: boolean
   job_accepted_ids: string[] | null
@@ -70,7 +69,6 @@ export interface WantedProbe {
   readonly choice: ProbeChoice
 }
 
-/** Per priority and end of the queue. */
 const probesLookedAt = 50
 
 /**
@@ -116,9 +114,7 @@ export async function claimProbes(
     ${pickedByProcess(sql, claim)}`
 }
 
-/**
- * The end of a claiming statement: claims the jobs of `picked` and returns their messages, those due first in front.
- */
+/** The end of a claiming statement, from the jobs of `picked`. */
 export const pickedByProcess = (
   sql: Db,
   { process_id, lease_until }: { process_id: string; lease_until: string },
@@ -157,15 +153,13 @@ export async function hastenJobs(sql: Db, queues: readonly string[], at: string)
 
 export interface Rescued {
   readonly jobs: number
-  /** The origins of messages that changed to `sending`. */
   readonly origin_types: readonly string[]
 }
 
 /**
- * Releases jobs of processes that were silent since `alive_since` and have no channel lease, and jobs that outlived
- * their claims. Their outcome is unknown: their messages become `sending` from the beginning of the claim. Messages
- * are locked before their jobs; locked ones are skipped until the next run. `jobs_max` limits the duration of the
- * statement.
+ * Releases jobs of dead processes and jobs that outlived their claims. Their outcome is unknown: their messages
+ * become `sending` from the beginning of the claim. Messages are locked before their jobs; locked ones are skipped
+ * until the next run. `jobs_max` limits the duration.
  */
 export async function rescueJobs(
   sql: Db,
@@ -218,7 +212,7 @@ export async function rescueJobs(
   return row!
 }
 
-/** A condition on `dispatch_jobs j`: its claim has ended, or its process is dead and has no channel lease. */
+/** On `dispatch_jobs j`: its claim has ended, or its process is dead and has no channel lease. */
 const abandoned = (
   sql: Db,
   { process_id, at, alive_since }: { process_id: string; at: string; alive_since: string },
@@ -239,7 +233,7 @@ const abandoned = (
     )
   )`
 
-/** The origins of rescued messages are known only from the rows, so that all projections are considered. */
+/** The origins of rescued messages are known only from the rows. */
 function rescuedTransitions(sql: Db, { pairs }: Projections): Fragment {
   if (pairs.length === 0) return sql``
   const changes = sql`
@@ -250,7 +244,6 @@ function rescuedTransitions(sql: Db, { pairs }: Projections): Fragment {
     transition as (${transitionsFrom(sql, pairs, changes)})`
 }
 
-/** Releases claimed jobs without counting an attempt. */
 export async function releaseJobs(
   sql: Db,
   process_id: string,
@@ -284,8 +277,7 @@ export interface CompletableJob {
 }
 
 /**
- * Locks those jobs that are as this process left them, with this number of attempts: its own, or unclaimed and not
- * sent since. The caller has locked the messages.
+ * Locks jobs that are as this process left them, with this number of attempts. The caller has locked the messages.
  */
 export async function lockCompletable(
   tx: Db,
@@ -302,10 +294,7 @@ export async function lockCompletable(
     for update of j`
 }
 
-/**
- * Ends the jobs of final messages. Jobs of the others were rescued from this process; if it has claimed them again,
- * they are released.
- */
+/** Ends the jobs of final messages and releases the others. */
 export async function endSupersededJobs(
   sql: Db,
   process_id: string,
@@ -356,7 +345,6 @@ export async function leaseChannels(
   return rows.map(({ channel_id }) => channel_id)
 }
 
-/** Releases the leases on these channels, or on all. */
 export async function releaseChannels(sql: Db, process_id: string, channel_ids?: readonly string[]): Promise<void> {
   await sql`
     delete from channel_leases
@@ -373,7 +361,6 @@ export async function listWaiting(sql: Db, queues: readonly string[]): Promise<S
   return new Set(rows.map(({ queue }) => queue))
 }
 
-/** Counts the unclaimed messages of a queue, up to `max`. */
 export async function countQueue(sql: Db, queue: string, max: number): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*) as count
@@ -410,7 +397,7 @@ export interface NewAttempt {
   readonly created_at: string
 }
 
-/** Existing attempts stay as they are. */
+/** Skips existing attempts. */
 export async function insertAttempts(tx: Db, attempts: readonly NewAttempt[]): Promise<void> {
   if (attempts.length === 0) return
   await tx`
@@ -427,7 +414,7 @@ export async function insertAttempts(tx: Db, attempts: readonly NewAttempt[]): P
     on conflict (message_id, number) do nothing`
 }
 
-/** Ends jobs whoever has claimed them: nothing is left to send. */
+/** Regardless of claims. */
 export async function endJobs(tx: Db, message_ids: readonly string[]): Promise<void> {
   if (message_ids.length === 0) return
   await tx`delete from dispatch_jobs where message_id = any(${[...message_ids]}::text[])`
@@ -437,9 +424,7 @@ export interface ReturnedJob {
   readonly message_id: string
   readonly next_run_at: string
   readonly attempts: number
-  /** An attempt without an answer may have arrived. */
   readonly outcome_unknown: boolean
-  /** Ids of the accepted parts. */
   readonly accepted_ids: readonly string[]
 }
 
@@ -483,7 +468,7 @@ export async function saveAccepted(
   return rows.length > 0
 }
 
-/** Locks the jobs of these messages and returns their accepted parts. The caller has locked the messages. */
+/** The caller has locked the messages. */
 export async function lockAccepted(tx: Db, message_ids: readonly string[]): Promise<Map<string, readonly string[]>> {
   if (message_ids.length === 0) return new Map()
   const rows = await tx<{ message_id: string; accepted_ids: string[] }[]>`
@@ -491,7 +476,7 @@ export async function lockAccepted(tx: Db, message_ids: readonly string[]): Prom
   return new Map(rows.map(({ message_id, accepted_ids }) => [message_id, accepted_ids]))
 }
 
-/** Stores parts that receipts proved accepted: the outcome of unclaimed jobs is known then, and the rest is due. */
+/** The outcome of unclaimed jobs is known then, and the remaining parts are due. */
 export async function raiseAccepted(
   tx: Db,
   jobs: readonly { readonly message_id: string; readonly accepted_ids: readonly string[] }[],
@@ -511,10 +496,7 @@ export interface Postponed extends Tenant {
   readonly next_run_at: string
 }
 
-/**
- * Releases messages until `next_run_at` without counting an attempt; it becomes their `send_at`. Messages are locked
- * before their jobs.
- */
+/** Releases messages until `next_run_at`, which becomes their `send_at`. Messages are locked before their jobs. */
 export async function postponeMessages(sql: Db, process_id: string, postponed: readonly Postponed[]): Promise<void> {
   if (postponed.length === 0) return
   await sql`
@@ -543,8 +525,8 @@ export async function postponeMessages(sql: Db, process_id: string, postponed: r
 }
 
 /**
- * Whether another message to the recipient is being sent over the channel, whose provider id is not known yet. Among
- * messages with unknown outcomes the first one counts.
+ * Whether another message to the recipient is being sent over the channel. Among messages with unknown outcomes the
+ * first one counts.
  */
 export async function isAnotherInProgress(
   sql: Db,
@@ -571,7 +553,7 @@ export interface ClaimedIds extends Tenant {
   readonly provider_ids: readonly string[]
 }
 
-/** Those of these provider ids that belong to other messages, with the message that claimed them. */
+/** Provider ids that belong to other messages, with the message that claimed them. */
 export async function listForeignIds(sql: Db, claims: readonly ClaimedIds[]): Promise<Map<string, string>> {
   const wanted = claims.flatMap(({ provider_ids, ...claim }) =>
     provider_ids.map((provider_id) => ({ ...claim, provider_id })),

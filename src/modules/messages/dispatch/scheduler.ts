@@ -1,7 +1,4 @@
-/**
- * The scheduler: decides which jobs are due, which of them are in memory, and which may run now
- * (docs/decisions/slow-channels.md).
- */
+/** The scheduler: decides which jobs are due, in memory, and may run now (docs/decisions/slow-channels.md). */
 import { priorities, type Priority, ranks } from '../../../api/resources/message.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -26,7 +23,7 @@ const inFlightMax = 1000
 const inFlightReserved = 200
 const inFlightPerQueueMax = 400
 const inFlightPerQueueMin = 10
-/** A channel may have as many attempts in flight as its rate starts in this many seconds. */
+/** Attempts in flight per channel, in seconds at its rate. */
 const inFlightSeconds = 2
 const memoryMax = 20_000
 const memoryPerTickMax = 500
@@ -34,7 +31,7 @@ const queuesMax = 500
 /** Includes queues whose jobs are all due later. Scanning takes PostgreSQL about twenty milliseconds. */
 const queuesScannedMax = 2000
 const busyLookEveryMs = 200
-/** Seconds at a channel's rate whose messages fit in memory; the others wait in the table. */
+/** Messages in memory per channel, in seconds at its rate. */
 const keptSeconds = 3
 
 export interface SchedulerDeps {
@@ -48,7 +45,6 @@ export interface SchedulerDeps {
   readonly sessions: Sessions
   /** False in a process without workers: it queues nothing in memory. */
   readonly inMemory: boolean
-  /** Ends expired jobs without an attempt. */
   expire(jobs: readonly Job[]): void
 }
 
@@ -60,13 +56,11 @@ export interface Offered {
 }
 
 export interface Scheduler {
-  /** Whether a message that is being accepted should be queued in memory. */
   accepts(item: Offered): boolean
   /** Queues accepted messages in memory, which are claimed for this process. */
   offer(rows: readonly MessageRow[], lease_until_ms: number): void
-  /** Claims due jobs and ends expired ones. Resolves to how many jobs it claimed. */
   claim(): Promise<number>
-  /** Jobs that may run now, by the rates of their channels and a fair share of the places in flight. */
+  /** By the rates of channels and a fair share of the places in flight. */
   ready(): Job[]
   /** Ends jobs that expired in memory, and releases those whose claims are about to end. */
   sweep(): Promise<void>
@@ -78,13 +72,11 @@ interface State extends SchedulerDeps {
   readonly paused: BlockedChannels
   readonly expired: ExpiredSearch
   readonly wakes: RateWakes
-  /** Capacity per queue and priority that is reserved for messages being accepted; only for channels with a rate. */
+  /** Capacity reserved for messages being accepted, per queue and priority; only for channels with a rate. */
   readonly reserved: Map<string, number>
   stopping: boolean
-  /** By the monotonic clock. */
   looked_ms: number
   cursor: string
-  /** Jobs that left memory and could not be released yet. */
   unreleased: readonly Job[]
 }
 
@@ -150,7 +142,7 @@ export function scheduler(deps: SchedulerDeps): Scheduler {
   }
 }
 
-/** Releases claimed jobs without counting an attempt. By default they keep their due times, and so their order. */
+/** By default jobs keep their due times, and so their order. */
 export const releaseClaims = async (
   { pool, process_id }: Platform,
   jobs: readonly Job[],
@@ -162,7 +154,7 @@ export const releaseClaims = async (
     jobs.map((job) => ({ message_id: job.row.id, next_run_at: isoTime(due_ms ?? job.due_ms) })),
   )
 
-/** How many more messages of a channel and priority fit in memory; a slow channel leaves capacity for others. */
+/** How many more messages of a channel and priority fit in memory. */
 const capacityOf = (
   { rates, jobs }: SchedulerDeps,
   row: { account_id: string; channel_id: string },
@@ -220,8 +212,8 @@ async function keep(state: State, claimed: readonly Job[]): Promise<void> {
 }
 
 /**
- * Releases jobs that left memory. Failures are retried with the next release, since the jobs would otherwise be
- * rescued as possibly sent. They do not return to memory: the table may have them already.
+ * Failures are retried with the next release; the jobs would otherwise be rescued as possibly sent. They do not
+ * return to memory, because the table may have them already.
  */
 async function releaseDropped(state: State, jobs: readonly Job[]): Promise<void> {
   // a job that was claimed again has been released after all

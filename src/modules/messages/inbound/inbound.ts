@@ -1,4 +1,4 @@
-/** Stores messages from recipients, with contact, events, media and opt-out keywords, in one transaction. */
+/** Stores messages from recipients, with contact, events, media and keywords, in one transaction. */
 import type { Tenant } from '../../../api/caller.ts'
 import type { ConsentEvent, InboundEvent } from '../../../api/domain-events.ts'
 import { messageObject, type MessageRow } from '../message.ts'
@@ -44,9 +44,9 @@ export interface InboundDeps {
 export interface StoredInbound {
   /** Without those stored before. */
   readonly rows: readonly MessageRow[]
-  /** Automatic replies: the caller wakes their projections and `dispatch` after the commit. */
+  /** The caller wakes their projections and `dispatch` after the commit. */
   readonly replies: readonly { readonly origin_type: string }[]
-  /** Files to copy: the caller wakes `media` after the commit. */
+  /** The caller wakes `media` after the commit. */
   readonly files: number
 }
 
@@ -85,7 +85,6 @@ interface Identified {
   readonly id: string
 }
 
-/** Content of messages with files links to our copies. */
 function withAnnouncedMedia(
   media: MediaService,
   messages: readonly Identified[],
@@ -184,13 +183,12 @@ function rowOf(inbound: NewInbound, id: string, at: string, contact_id: string |
   }
 }
 
-/** Segments and encoding of an SMS text; null for anything else. */
 function smsOf({ channel, type, content }: NewInbound): SmsShape | null {
   const body = type === 'text' ? (content as { body?: unknown }).body : undefined
   return channel.type === 'sms' && typeof body === 'string' ? smsEncoding(body) : null
 }
 
-/** Confirms an opt-out or opt-in, once and free of charge, in spite of the suppression. */
+/** Confirms an opt-out or opt-in, free of charge, in spite of the suppression. */
 async function sendReplies(
   platform: Platform,
   projections: Projections,
@@ -270,7 +268,7 @@ export const cancelForOptOut =
     await endJobs(sql, [...cancelled.keys()])
   }
 
-/** Adds the id and title of our button, where the message that is answered is known and has it. */
+/** Adds the id and title of our button where they are known. */
 export async function withTappedButton(
   tx: Db,
   tenant: Tenant,

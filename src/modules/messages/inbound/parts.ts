@@ -17,7 +17,7 @@ import {
   writeParts,
 } from './repository.ts'
 
-/** A whole message or a part, whose text is the content then. */
+/** A whole message, or a part with its text as content. */
 export interface ReceivedInbound {
   readonly inbound: NewInbound
   readonly part: InboundMessage['part']
@@ -37,9 +37,8 @@ const lookEveryMs = 10_000
 const dueAtOnce = 500
 
 /**
- * Stores parts. Resolves to whole messages and to texts that are complete now, each in the place of its last part.
- * Repeated parts change nothing. Another part with the same number belongs to a later text with the same reference,
- * so the earlier one is stored incomplete.
+ * Resolves to whole messages and complete texts, each in the place of its last part. Another part with the same
+ * number belongs to a later text, so the earlier one is stored incomplete.
  */
 export async function joinParts(tx: Db, received: readonly ReceivedInbound[], now_ms: number): Promise<NewInbound[]> {
   const parts = received.filter(isPart)
@@ -98,7 +97,6 @@ const bodyOf = ({ content }: NewInbound): string => {
   return typeof body === 'string' ? body : ''
 }
 
-/** The parts in order, with the id of the first. */
 function textOf({ account_id, mode, sender, total, parts }: PartsRow, channel: ChannelRow): NewInbound {
   const numbers = Array.from({ length: total }, (_, index) => index + 1)
   const body = numbers.map((number) => parts.find((part) => part.number === number)?.text ?? gap).join('')
@@ -120,7 +118,7 @@ export interface PartsDeps extends InboundDeps {
   readonly channels: Pick<ChannelService, 'findIn'>
 }
 
-/** Stores texts whose parts did not arrive in time, and deletes joined ones. */
+/** Stores incomplete texts after a while, and deletes joined ones. */
 export function partsWorker(deps: PartsDeps): Worker {
   const { platform, projections } = deps
   return {

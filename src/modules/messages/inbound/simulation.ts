@@ -22,7 +22,7 @@ export interface InboundRequest {
   [content: string]: unknown
 }
 
-/** Stores the message like one from a provider. Throws the Problem that refuses it. */
+/** Throws the Problem that refuses it. */
 export async function simulateInbound(
   deps: InboundDeps & { channels: ChannelService },
   sql: Db,

@@ -1,17 +1,14 @@
-/**
- * Renders messages with merge tags. A message is compiled once; values are inserted as text only (behaviour:
- * campaigns 5).
- */
+/** Renders merge tags as text. A message is compiled once (behaviour: campaigns 5). */
 import type { Detail } from '../../../api/errors.ts'
 import { join } from '../../../api/validation.ts'
 import { tag, type MergeValues } from './tags.ts'
 
-/** A message that cannot be sent to a recipient: an empty or too long text. */
+/** An empty or too long text. */
 export interface Unrenderable {
   readonly failures: readonly [Detail, ...Detail[]]
 }
 
-/** Characters of all values in a message: more than any channel accepts, and rendered within a millisecond. */
+/** Characters of all values in a message; more than any channel accepts. */
 export const filledLengthMax = 100_000
 
 /** Texts, and between two of them the index of a tag's name. */
@@ -47,10 +44,7 @@ function compiledOf(message: object): CompiledMessage {
 /** Whether messages differ between recipients. */
 export const hasTags = (message: object): boolean => compiledOf(message).root !== null
 
-/**
- * Fills in the recipient's value, else the fallback, else nothing. A string that becomes empty or blank is a failure
- * at its path. Parts without tags are shared with `message`.
- */
+/** A string that becomes empty or blank is a failure at its path. Parts without tags are shared with `message`. */
 export function render(
   message: object,
   values: MergeValues,

@@ -13,7 +13,6 @@ import { type ChannelRow, type ChannelService, isUp } from '../../channels/servi
 import type { ContactService } from '../../contacts/service.ts'
 import { attributeKeyOf, countTags, isContactTag, mapStrings, replaceTags, tagsOf, unknownTags } from './tags.ts'
 
-/** `type`, and the content object under the key named by it. */
 export type TaggedMessage = { readonly type: string } & Readonly<Record<string, unknown>>
 
 /** Removes everything but `type` and its content. */
@@ -22,7 +21,7 @@ export const typeAndContent = (message: TaggedMessage): TaggedMessage => ({
   ...(Object.hasOwn(message, message.type) && message.type !== 'type' ? { [message.type]: message[message.type] } : {}),
 })
 
-/** Paths of fields in `message` that are ignored, without content of other types (behaviour: conventions 4.4). */
+/** Paths of ignored fields in `message` (behaviour: conventions 4.4). */
 export function ignoredOfMessage({ message }: Readonly<Record<string, unknown>>): string[] {
   if (typeof message !== 'object' || message === null) return []
   const { type, ...rest } = message as TaggedMessage
@@ -45,19 +44,18 @@ export function tooLarge(message: TaggedMessage, fallbacks: Readonly<Record<stri
   return [{ param: 'message', code: 'too_many', message: `\`message\` may have at most ${tags_max} merge tags.` }]
 }
 
-/** A message to be saved, which `tooLarge` has passed. */
 export interface SavedMessage {
   readonly channel: ChannelRow
   readonly message: TaggedMessage
   readonly merge_fallbacks: Readonly<Record<string, string>>
-  /** Whether the sender fills in a tag itself, beside the fields and attributes of contacts. */
+  /** Whether the sender fills in a tag itself. */
   readonly isOwnTag: (name: string) => boolean
   /** Ends the sentence about an unknown tag; by default for campaigns. */
   readonly tagHint?: string
   readonly sender: 'campaign' | 'automation'
 }
 
-/** All failures, by paths that start at `message`. Throws `unsupported_message_type`. */
+/** Throws `unsupported_message_type`. */
 export async function messageFailures(
   { contacts }: { readonly contacts: ContactService },
   sql: Db,
@@ -95,10 +93,7 @@ export async function messageFailures(
   ]
 }
 
-/**
- * A string with tags fails only if it fails with a word and with an address in their place. Values of recipients are
- * checked when they are sent.
- */
+/** A string with tags fails only if it fails with a word and with an address in their place. */
 function contentFailures(type: string, content: unknown, channel_type: string): Detail[] {
   const path = `message.${type}`
   const check = (value: unknown) => validateContent(type, value, { channel_type, path })
@@ -113,10 +108,7 @@ function contentFailures(type: string, content: unknown, channel_type: string): 
   return failures.filter((failure) => !tagged.has(failure.param) || stays(failure))
 }
 
-/**
- * Uses our copy where the provider cannot be asked. Throws 422 `template_not_approved` where it is missing or
- * unapproved, 400 `parameter_invalid` where the parameters do not match.
- */
+/** Throws 422 `template_not_approved`, or 400 `parameter_invalid` where the parameters do not match. */
 export async function requireTemplate(
   { channels }: { readonly channels: ChannelService },
   channel: ChannelRow,

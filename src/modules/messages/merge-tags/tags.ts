@@ -1,8 +1,7 @@
-/** Merge tags: `{{name}}` in any string of a campaign's or automation's message (behaviour: campaigns 3). */
+/** Merge tags: `{{name}}` in any string of a message (behaviour: campaigns 3). */
 import type { Detail } from '../../../api/errors.ts'
 import { join } from '../../../api/validation.ts'
 
-/** The fields of a contact that tags may name. */
 const contactTags = ['first_name', 'last_name', 'full_name', 'phone', 'email', 'locale'] as const
 const attributePrefix = 'attributes.'
 
@@ -22,7 +21,7 @@ export interface WrittenTag {
   readonly param: string
 }
 
-/** Tags of all strings, at any depth; once per string. */
+/** At any depth; once per string. */
 export function tagsOf(value: unknown, path: string): WrittenTag[] {
   if (typeof value === 'string')
     return [...new Set([...value.matchAll(tag)].map((match) => match[1]!.trim()))].map((name) => ({
@@ -42,13 +41,11 @@ export function countTags(value: unknown): number {
   return Object.values(value).reduce((sum: number, item) => sum + countTags(item), 0)
 }
 
-/** Whether a tag names a contact field or one of these attributes. */
 export function isContactTag(name: string, attributes: ReadonlySet<string>): boolean {
   const key = attributeKeyOf(name)
   return (contactTags as readonly string[]).includes(name) || (key !== null && attributes.has(key))
 }
 
-/** Whether a tag names a variable of the recipient, bare or as an attribute. */
 export function isVariableTag(name: string, variables: ReadonlySet<string>): boolean {
   return variables.has(name) || variables.has(attributeKeyOf(name) ?? name)
 }
@@ -56,7 +53,7 @@ export function isVariableTag(name: string, variables: ReadonlySet<string>): boo
 /** For error messages. */
 export const contactTagNames = `${contactTags.map((name) => `{{${name}}}`).join(', ')} or {{attributes.<key>}} with a key that some contact has`
 
-/** A failure for each unknown tag of the message and its fallbacks. `hint` ends the sentence about a tag. */
+/** `hint` ends the sentence about a tag. */
 export function unknownTags(
   message: unknown,
   fallbacks: Readonly<Record<string, string>>,
@@ -92,14 +89,13 @@ export function mapStrings(value: unknown, path: string, of: (text: string, path
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapStrings(item, join(path, key), of)]))
 }
 
-/** Values of a recipient: variables first, then the contact. */
 export interface MergeSource {
   readonly variables: Readonly<Record<string, unknown>> | null
   readonly fields: Readonly<Partial<Record<(typeof contactTags)[number], string | null>>>
   readonly attributes: Readonly<Record<string, unknown>>
 }
 
-/** Values are looked up on demand: a recipient may have far more of them than a message has tags. */
+/** Looked up on demand: a recipient may have far more values than a message has tags. */
 export function mergeValues({ variables, fields, attributes }: MergeSource): MergeValues {
   return {
     get(name) {
