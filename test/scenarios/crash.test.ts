@@ -1,4 +1,4 @@
-/** Pulling the plug: whatever is killed under load, what was accepted is there, becomes final, is told once, and reaches the webhook endpoints. */
+/** Whatever is killed under load, accepted messages are stored, become final, and reach the webhook endpoints once. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,10 +15,10 @@ import { effort, seedsOf } from '../support/effort.ts'
 const clock = systemClock()
 const seed = Number(seedsOf(1, '1')[0])
 const rounds = effort(6, 20)
-/** So many that what one commit holds is recorded in several: a crash takes some of them. */
+/** Enough that one commit is recorded in several steps. */
 const senders = 24
 
-test('whatever is killed under load, every accepted message is there, final, and each of its events is told once and reaches the endpoint', async (t) => {
+test('whatever is killed under load, every accepted message is stored and final, and each of its events is delivered once', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-crash-'))
   closing(t, () => rmSync(dataDir, { recursive: true, force: true }))
   const host = await receiverHost()
@@ -55,7 +55,7 @@ test('whatever is killed under load, every accepted message is there, final, and
   assert.equal(await service.stop(), 0)
 })
 
-test('SIGTERM ends the service soon, also when its database has just died', async (t) => {
+test('SIGTERM ends the service soon, even if its database has just died', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-crash-'))
   closing(t, () => rmSync(dataDir, { recursive: true, force: true }))
   const service = await serviceProcess(dataDir, { POSTHORN_LOG_LEVEL: 'silent' })

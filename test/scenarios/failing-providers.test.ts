@@ -1,4 +1,4 @@
-/** Providers that hang, fail or refuse their credentials: other channels do not notice, messages wait and are not used up, and the link is told of once (behaviour: messages 7.8; channels 4). */
+/** Providers that hang, fail or refuse their credentials affect their own channels only, and waiting messages keep their attempts (behaviour: messages 7.8; channels 4). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Outcome } from '../../src/providers/provider.ts'
@@ -30,7 +30,7 @@ async function liveWorld(t: TestContext) {
   }
 }
 
-test('beside a provider that hangs, every message of another channel goes at once, and few of its own are under way', async (t) => {
+test('a provider that hangs does not delay other channels and has few attempts in flight', async (t) => {
   const { world, provider, channel, connect, send, sendMany, read } = await liveWorld(t)
   const other = await connect()
   const hanging = () => provider.sent.filter((message) => message.channel_id === channel).length
@@ -59,7 +59,7 @@ test('beside a provider that hangs, every message of another channel goes at onc
   assert.ok(Math.max(...most) <= 60 + 90 + 20, `${Math.max(...most)} were in hand`)
 })
 
-test('while a provider fails, messages wait without being used up, can be cancelled, and expire; when it answers, they go', async (t) => {
+test('while a provider fails, messages wait, can be cancelled and expire, and they are sent when it answers', async (t) => {
   const { world, api, provider, send, sendMany, read, live, statuses, linkEvents } = await liveWorld(t)
   provider.answer = () => unavailable
   await send()
@@ -87,7 +87,7 @@ test('while a provider fails, messages wait without being used up, can be cancel
   await world.invariants()
 })
 
-test('a provider out of reach disconnects the channel after half a minute without a success, told once, and it comes back by itself', async (t) => {
+test('an unreachable provider disconnects its channel after half a minute, with one event, and the channel recovers', async (t) => {
   const { world, provider, sendMany, live, link, linkEvents, statuses, send, read } = await liveWorld(t)
   provider.answer = () => unavailable
   provider.connect = () => away
@@ -114,7 +114,7 @@ test('a provider out of reach disconnects the channel after half a minute withou
   await world.invariants()
 })
 
-test('a provider that answers now and then does not disconnect its channel', async (t) => {
+test('a provider that answers occasionally does not disconnect its channel', async (t) => {
   const { provider, send, live, link, linkEvents } = await liveWorld(t)
   provider.answer = (message) => (provider.sent.length % 8 === 0 ? accepted(message) : unavailable)
   provider.connect = () => away
@@ -126,7 +126,7 @@ test('a provider that answers now and then does not disconnect its channel', asy
   assert.deepEqual([await link(), await linkEvents()], ['connected', ['channel.connected']])
 })
 
-test('refused credentials disconnect at once; what was refused fails and is refunded, what is behind it waits', async (t) => {
+test('refused credentials disconnect at once: the refused message fails with a refund, and the others wait', async (t) => {
   const { world, provider, send, read, live, link, statuses, spent } = await liveWorld(t)
   const behind = await send({ send_at: world.clock.iso(5000) })
   provider.answer = () => revoked
@@ -152,7 +152,7 @@ test('refused credentials disconnect at once; what was refused fails and is refu
   await world.invariants()
 })
 
-test('a link that comes and goes is tried more and more rarely, so that few messages and events are spent on it', async (t) => {
+test('an unstable connection is tested ever more rarely, and costs few messages and events', async (t) => {
   const { world, provider, send, live, linkEvents, statuses } = await liveWorld(t)
   for (let n = 0; n < 60; n++) await send({ send_at: world.clock.iso(1000 + n) })
   provider.answer = () => revoked
@@ -164,7 +164,7 @@ test('a link that comes and goes is tried more and more rarely, so that few mess
   assert.ok(failed >= 10 && failed <= 25, `${failed} of sixty messages in ten minutes`)
 })
 
-test('after a link that was lost one message goes first, however few hand-overs told of the loss', async (t) => {
+test('after a lost connection one message is sent first', async (t) => {
   const { world, provider, send, live, link, statuses } = await liveWorld(t)
   provider.answer = () => unavailable
   provider.connect = () => away
@@ -183,7 +183,7 @@ test('after a link that was lost one message goes first, however few hand-overs 
   assert.deepEqual([first, await statuses()], [1, { sent: 21 }])
 })
 
-test('the messages of a deleted channel fail at once, though its provider is being waited for', async (t) => {
+test('messages of a deleted channel fail at once, even while its provider fails', async (t) => {
   const { world, api, provider, channel, sendMany, live, statuses } = await liveWorld(t)
   provider.answer = () => unavailable
   await sendMany(100)

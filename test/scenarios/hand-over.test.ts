@@ -1,4 +1,4 @@
-/** What handing over promises while the status does not say so yet: nothing that is on its way can be cancelled, nothing that was cancelled goes out. */
+/** Attempts whose status is not written yet: messages in progress cannot be cancelled, and cancelled messages are not sent. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { liveSms } from '../support/campaigns.ts'
@@ -8,7 +8,7 @@ import { startWorld, type World } from '../support/world.ts'
 
 const priceMicros = 7500
 
-/** A world whose process is alone, with a live channel. */
+/** A live channel in a world with a single process. */
 async function lonely(t: TestContext, settings: object) {
   const world = await startWorld(t)
   const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
@@ -29,13 +29,13 @@ async function lonely(t: TestContext, settings: object) {
   return { world, api, send, status: async (id: string) => (await api.get(`/v1/messages/${id}`)).body.status as string }
 }
 
-/** How many messages have been handed over. */
+/** Counts send attempts. */
 async function handedOver({ app }: World): Promise<number> {
   const { values } = await app.platform.metrics.dispatch_lag_seconds.get()
   return values.filter(({ metricName }) => metricName?.endsWith('_count')).reduce((sum, { value }) => sum + value, 0)
 }
 
-/** Begins a pass and leaves it while the provider thinks. */
+/** Starts a run and leaves it while the provider does not answer. */
 async function beginPass(world: World): Promise<{ readonly pass: Promise<number> }> {
   const before = await handedOver(world)
   const pass = world.tick('dispatch')
@@ -47,7 +47,7 @@ async function beginPass(world: World): Promise<{ readonly pass: Promise<number>
   return { pass }
 }
 
-/** Passes until the provider has answered and what it answered is written. */
+/** Runs until the provider has answered and its answer is written. */
 async function comeToRest(world: World, id: string, end: string): Promise<void> {
   await until(
     `${id} to be ${end}`,
@@ -62,7 +62,7 @@ async function comeToRest(world: World, id: string, end: string): Promise<void> 
   )
 }
 
-test('a message in its provider’s hands cannot be cancelled, whether its status says so or not', async (t) => {
+test('a message in progress cannot be cancelled, whatever its status', async (t) => {
   const { world, api, send, status } = await lonely(t, { latency_ms: 2000 })
   const id = await send()
 
@@ -87,7 +87,7 @@ test('a message in its provider’s hands cannot be cancelled, whether its statu
   await world.invariants()
 })
 
-test('a message whose provider takes its time says that it is being sent', async (t) => {
+test('a message with a slow provider becomes `sending`', async (t) => {
   const { world, send, status } = await lonely(t, { latency_ms: 2000 })
   const id = await send()
 
@@ -101,7 +101,7 @@ test('a message whose provider takes its time says that it is being sent', async
   await world.invariants()
 })
 
-test('a message that waits in memory is cancelled for good', async (t) => {
+test('a message that waits in memory can be cancelled', async (t) => {
   const { world, api, send, status } = await lonely(t, { max_messages_per_second: 1 })
   await world.clock.advance(1000)
   await send()
@@ -122,7 +122,7 @@ test('a message that waits in memory is cancelled for good', async (t) => {
   await world.invariants()
 })
 
-test('an opt-out takes back what waits in memory, and leaves alone what is on its way', async (t) => {
+test('an opt-out cancels messages in memory, but not those in progress', async (t) => {
   const { world, api, send, status } = await lonely(t, { latency_ms: 2000, max_messages_per_second: 1 })
   await world.clock.advance(1000)
   const away = await send('+4915112345601')
@@ -140,7 +140,7 @@ test('an opt-out takes back what waits in memory, and leaves alone what is on it
   await world.invariants()
 })
 
-test('a provider that throttles or refuses leaves the trace of the hand-over', async (t) => {
+test('throttled and refused attempts are recorded', async (t) => {
   const { world, api, send, status } = await lonely(t, {})
   const throttled = await send('+19995550024')
   const refused = await send('+19995550001')
@@ -156,7 +156,7 @@ test('a provider that throttles or refuses leaves the trace of the hand-over', a
   await world.invariants()
 })
 
-test('a process that comes waits until the one that was alone has said what it is handing over', async (t) => {
+test('a second process waits until the first one has written its attempts in progress', async (t) => {
   const { world, api, send, status } = await lonely(t, { latency_ms: 2000 })
   const other = await startProcess(t, world, 'newcomer')
   const id = await send()
@@ -189,7 +189,7 @@ test('a process that comes waits until the one that was alone has said what it i
   await world.invariants()
 })
 
-test('a service that stops waits for the answers to what it has handed over, and for no time besides', async (t) => {
+test('a stopping service waits for its attempts in progress and for nothing else', async (t) => {
   const { world, send } = await lonely(t, { latency_ms: 2000 })
   const id = await send()
   await beginPass(world)
@@ -206,7 +206,7 @@ test('a service that stops waits for the answers to what it has handed over, and
   assert.deepEqual([...(await world.pool`select status from messages where id = ${id}`)], [{ status: 'sent' }])
 })
 
-test('what a dead process had in hand is being sent, cannot be cancelled, and goes out', async (t) => {
+test('messages in progress of a dead process are `sending`, cannot be cancelled, and are sent', async (t) => {
   const { world, api, send, status } = await lonely(t, {})
   const mortal = await startProcess(t, world, 'mortal')
   const id = await send()
@@ -224,7 +224,7 @@ test('what a dead process had in hand is being sent, cannot be cancelled, and go
   await world.invariants()
 })
 
-test('a service that starts again says what the dead one was sending before it answers anyone', async (t) => {
+test('a restarted service writes what the dead one was sending before it answers requests', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
   const channel = (
@@ -247,7 +247,7 @@ test('a service that starts again says what the dead one was sending before it a
   assert.equal((await api.post(`/v1/messages/${id}/cancel`)).status, 409)
 })
 
-test('a lower rate holds from the first message on, whatever the channel could send before', async (t) => {
+test('a lower rate applies from the first message on', async (t) => {
   const { world, api, channel } = await liveSms(t, { settings: { max_messages_per_second: 1000 } })
   const message = (n: number) => ({ channel, to: `+49151100000${n}`, type: 'text', text: { body: 'Hello' } })
   await api.post('/v1/messages', message(10))

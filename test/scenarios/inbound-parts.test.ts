@@ -1,4 +1,4 @@
-/** Texts that come in parts, and messages to another sender of the same account at a provider: what every provider's reports promise. */
+/** Inbound texts in parts, and messages to other senders of the same provider account. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startProcess } from '../support/process.ts'
@@ -52,7 +52,7 @@ async function receiving(t: TestContext) {
   return { world, api, connect, channel, text, part, tell, received, pass }
 }
 
-test('parts are joined in any order and across callbacks, whichever process takes which, and none outlives its process alone', async (t) => {
+test('parts are joined in any order and across callbacks and processes', async (t) => {
   const { world, part, tell, received } = await receiving(t)
   const other = await startProcess(t, world, 'other')
 
@@ -69,7 +69,7 @@ test('parts are joined in any order and across callbacks, whichever process take
   await world.invariants()
 })
 
-test('a text of which a part does not come is told after five minutes with a gap in its place', async (t) => {
+test('a text with a missing part is stored after five minutes, with a gap', async (t) => {
   const { world, api, part, tell, received, pass } = await receiving(t)
 
   await tell(part(2, 'world', { total: 3 }))
@@ -87,7 +87,7 @@ test('a text of which a part does not come is told after five minutes with a gap
   assert.deepEqual([length, left], [1, 0])
 })
 
-test('a part that is told again changes nothing, before the others have come and after', async (t) => {
+test('a repeated part changes nothing, before and after the text is complete', async (t) => {
   const { world, part, tell, received, pass } = await receiving(t)
   const first = part(1, 'Hello ')
 
@@ -103,7 +103,7 @@ test('a part that is told again changes nothing, before the others have come and
   assert.deepEqual(await received(), ['Hello world'])
 })
 
-test('a reference that is used again joins another text, and what of the earlier one has come is told', async (t) => {
+test('a reused reference starts another text, and the earlier one is stored incomplete', async (t) => {
   const { world, part, tell, received, pass } = await receiving(t)
 
   await tell(part(1, 'one '), part(2, 'whole'), part(1, 'then '), part(1, 'cut '))
@@ -117,7 +117,7 @@ test('a reference that is used again joins another text, and what of the earlier
   assert.deepEqual((await received()).toSorted(), ['cut off', 'one whole', 'then …'])
 })
 
-test('STOP counts when its last part has come, and parts of a channel that was deleted are nobody’s', async (t) => {
+test('STOP counts when its last part has arrived, and parts of a deleted channel are dropped', async (t) => {
   const { world, api, channel, part, tell, received, pass } = await receiving(t)
 
   await tell(part(1, 'ST'), part(2, 'OP'), part(1, 'left', { reference: '9' }))
@@ -129,7 +129,7 @@ test('STOP counts when its last part has come, and parts of a channel that was d
   assert.deepEqual([refused.body.error.code, await received()], ['recipient_blocked', ['STOP']])
 })
 
-test('a message to another sender is for the channel of the account that is called so, else nobody’s or, in doubt, for the one that was told', async (t) => {
+test('a message to another sender goes to the channel of the account with that name, if there is one', async (t) => {
   const { world, api, connect, channel, text, tell, received } = await receiving(t)
   const stranger = await world.account({ mode: 'live' })
   const sibling = await connect(api, '+4915100000002')

@@ -31,7 +31,7 @@ const wait = async (world: World, ms: number) => {
   await world.settle()
 }
 
-test('a message with send_at waits for its time, charged at acceptance, and cannot be planned beyond 35 days', async (t) => {
+test('a message with send_at is charged at acceptance, waits for its time, and cannot be scheduled beyond 35 days', async (t) => {
   const { world, api, channel } = await liveWorld(t)
   const at = (ms: number) => new Date(world.clock.now() + ms).toISOString()
 
@@ -52,7 +52,7 @@ test('a message with send_at waits for its time, charged at acceptance, and cann
   await world.invariants()
 })
 
-test('no more messages a second go out on a channel than it is set to, from the first second on', async (t) => {
+test('a channel never exceeds its rate in any second', async (t) => {
   const { world, api, channel } = await liveWorld(t, 1_000_000_000, { max_messages_per_second: 2 })
   const sent = async () => (await api.get('/v1/messages?status=delivered')).body.data.length
 
@@ -72,7 +72,7 @@ test('no more messages a second go out on a channel than it is set to, from the 
   await world.invariants()
 })
 
-test('a message whose send_at has long passed goes out at once', async (t) => {
+test('a message whose send_at is long past is sent at once', async (t) => {
   const { world, api, channel } = await liveWorld(t)
 
   const sent = await api.post(
@@ -85,7 +85,7 @@ test('a message whose send_at has long passed goes out at once', async (t) => {
   assert.equal((await api.get(`/v1/messages/${sent.body.id}`)).body.status, 'delivered')
 })
 
-test('a queued message can be cancelled once, and its charge comes back', async (t) => {
+test('a queued message can be cancelled once, with a refund', async (t) => {
   const { world, api, channel } = await liveWorld(t)
   const sent = await api.post(
     '/v1/messages',
@@ -111,7 +111,7 @@ test('a queued message can be cancelled once, and its charge comes back', async 
   await world.invariants()
 })
 
-test('a message that is not handed over in time fails as expired and is refunded', async (t) => {
+test('a message that is not sent in time expires and is refunded', async (t) => {
   const { world, api, channel } = await liveWorld(t)
 
   const sent = await api.post('/v1/messages', text(channel, '+19995550024', { expires_in_seconds: 30 }))
@@ -127,7 +127,7 @@ test('a message that is not handed over in time fails as expired and is refunded
   await world.invariants()
 })
 
-test('the attempts of a message come in one page, however many there were', async (t) => {
+test('the attempts of a message are listed in one page', async (t) => {
   const { world, api, channel } = await liveWorld(t)
   const sent = await api.post('/v1/messages', text(channel, '+19995550024'))
   for (let i = 0; i < 25; i++) await wait(world, 3600_000)
@@ -139,7 +139,7 @@ test('the attempts of a message come in one page, however many there were', asyn
   assert.deepEqual([all.body.data.at(-1).number, all.body.has_more, some.body.data.length], [1, false, 3])
 })
 
-test('what expires behind a slow channel is told when it does, and takes nothing of the rate', async (t) => {
+test('messages that expire behind a slow channel expire on time and use none of its rate', async (t) => {
   const { world, api, channel } = await liveWorld(t, 1_000_000_000, { max_messages_per_second: 1 })
   const late = {
     messages: Array.from({ length: 100 }, () => text(channel, '+4915112345678', { expires_in_seconds: 10 })),
@@ -161,7 +161,7 @@ for (const [name, digits] of [
   ['cannot be reached', '0022'],
   ['does not answer', '0023'],
 ] as const) {
-  test(`a message is repeated when its provider ${name}, and stays in sending meanwhile`, async (t) => {
+  test(`a message is retried when its provider ${name}, and stays in sending meanwhile`, async (t) => {
     const { world, api, channel } = await liveWorld(t)
 
     const sent = await api.post('/v1/messages', text(channel, `+1999555${digits}`))
@@ -175,7 +175,7 @@ for (const [name, digits] of [
   })
 }
 
-test('the wallet pays for exactly what it holds, however many send at once', async (t) => {
+test('concurrent sends never spend more than the wallet holds', async (t) => {
   const { world, api, channel } = await liveWorld(t, 120 * 7500)
 
   const answers = await Promise.all(
@@ -196,7 +196,7 @@ test('the wallet pays for exactly what it holds, however many send at once', asy
   await world.invariants()
 })
 
-test('items of a batch are charged in order, each by itself', async (t) => {
+test('items of a batch are charged one by one, in order', async (t) => {
   const { world, account, api, channel } = await liveWorld(t, 8000)
   const whatsapp = (
     await api.post('/v1/channels', {
@@ -226,7 +226,7 @@ test('items of a batch are charged in order, each by itself', async (t) => {
   await world.invariants()
 })
 
-test('free-form outside the service window is refused on live whatsapp, and a template passes', async (t) => {
+test('free-form outside the service window is refused on live whatsapp, and a template is accepted', async (t) => {
   const { api } = await liveWorld(t)
   const whatsapp = (
     await api.post('/v1/channels', {
@@ -285,7 +285,7 @@ test('the service window is open until 24 hours after the last inbound message, 
   )
 })
 
-test('an opt-out takes the recipient out of what waits, and refuses what comes', async (t) => {
+test('an opt-out cancels waiting messages and refuses new ones', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const planned = await api.post(
@@ -315,7 +315,7 @@ test('an opt-out takes the recipient out of what waits, and refuses what comes',
   await world.invariants()
 })
 
-test('a message that breaks a rule of the database is refused alone', async (t) => {
+test('a message that the database rejects is refused alone', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   await world.pool`alter table messages add constraint poison check (reference is distinct from 'poison')`
@@ -342,7 +342,7 @@ test('a message that breaks a rule of the database is refused alone', async (t) 
   await world.invariants()
 })
 
-test('a message of a dead process is taken over and goes out', async (t) => {
+test('a message of a dead process is rescued and sent', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const sent = await api.post(
@@ -357,7 +357,7 @@ test('a message of a dead process is taken over and goes out', async (t) => {
   await world.invariants()
 })
 
-test('a text on sms tells its parts and alphabet, whichever way it went', async (t) => {
+test('an SMS text shows its segments and encoding in both directions', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const shown = []

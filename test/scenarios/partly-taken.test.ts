@@ -1,4 +1,4 @@
-/** What becomes of a message that its provider takes in part: what went out does not go out again, and is told where the rest fails (behaviour: messages 7.9). */
+/** Partly accepted messages: accepted parts are not sent again and are reported when the rest fails (behaviour: messages 7.9). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { OutboundMessage, Outcome } from '../../src/providers/provider.ts'
@@ -31,7 +31,7 @@ const broken: Outcome = {
   provider_ids: ['p1', 'p2'],
 }
 
-test('what a provider took is kept with the message: the next hand-over is of the rest, and it is delivered when all of it is', async (t) => {
+test('accepted parts are stored, the next attempt sends the others, and the message is delivered when all parts are', async (t) => {
   const { world, provider, send, read, attempts, callBack, wait, events } = await liveWorld(t, ({ already_accepted }) =>
     already_accepted.length === 0 ? broken : { kind: 'accepted', provider_ids: ['p1', 'p2', 'p3'] },
   )
@@ -59,7 +59,7 @@ test('what a provider took is kept with the message: the next hand-over is of th
   await world.invariants()
 })
 
-test('where the rest is refused the message has failed, says how much of it went out, and is refunded', async (t) => {
+test('if the remaining parts are refused, the message fails, reports its accepted parts, and is refunded', async (t) => {
   const { world, provider, send, read, callBack, wait, events, spent, reportsLeft } = await liveWorld(
     t,
     ({ already_accepted }) =>
@@ -91,7 +91,7 @@ test('where the rest is refused the message has failed, says how much of it went
   await world.invariants()
 })
 
-test('an adapter that says nothing of what was taken before does not make it forgotten, and an expired message tells it', async (t) => {
+test('accepted parts are kept when a later attempt does not report them, and an expired message mentions them', async (t) => {
   const { world, provider, send, read } = await liveWorld(t, ({ attempt }) =>
     attempt === 1 ? broken : { kind: 'unavailable', provider_code: null, message: 'Away again.' },
   )

@@ -1,4 +1,4 @@
-/** What is kept of a message of several parts while it is handed over, and how much time its provider has for them (behaviour: messages 7.3, 7.9). */
+/** Accepted parts are stored during an attempt, and each part has a timeout (behaviour: messages 7.3, 7.9). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { OutboundMessage, Outcome } from '../../src/providers/provider.ts'
@@ -8,7 +8,7 @@ import type { SendAttempt } from '../support/scripted-provider.ts'
 import { scriptedWorld } from '../support/scripted-world.ts'
 import { until } from '../support/waiting.ts'
 
-/** Hands over one part after the other, each of which takes so long; what came of them is in `parts`. */
+/** Sends parts one after the other, each with its duration; the outcomes are in `parts`. */
 const inParts =
   (count: number, parts: number[], partMs: (part: number) => number) =>
   async ({ already_accepted }: OutboundMessage, { clock, signal, took }: SendAttempt): Promise<Outcome> => {
@@ -52,7 +52,7 @@ async function liveWorld(t: TestContext) {
   }
 }
 
-test('ten parts that each are taken promptly go out once each, however long all of them take', async (t) => {
+test('ten parts that are accepted promptly are sent once each, however long all of them take', async (t) => {
   const { world, provider, send, attempts, becomes } = await liveWorld(t)
   const parts: number[] = []
   provider.send = inParts(10, parts, () => 4000)
@@ -70,7 +70,7 @@ test('ten parts that each are taken promptly go out once each, however long all 
   await world.invariants()
 })
 
-test('a part without an answer is given up after thirty seconds of its own, and those before it are known', async (t) => {
+test('a part without an answer times out after thirty seconds, and earlier parts are known', async (t) => {
   const { world, provider, send, attempts, pass } = await liveWorld(t)
   const parts: number[] = []
   provider.send = inParts(3, parts, (part) => (part === 1 ? 5000 : 3600_000))
@@ -91,7 +91,7 @@ test('a part without an answer is given up after thirty seconds of its own, and 
   assert.deepEqual([told, parts], [[['unknown', '1 of its parts were sent before: No answer came.']], [1, 2]])
 })
 
-test('what was taken before a process is killed does not go out again', async (t) => {
+test('parts accepted before a process is killed are not sent again', async (t) => {
   const { world, provider, send, becomes } = await liveWorld(t)
   const parts: number[] = []
   provider.send = inParts(4, parts, (part) => (part < 3 ? 1000 : 3600_000))

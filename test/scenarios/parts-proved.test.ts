@@ -1,4 +1,4 @@
-/** What receipts tell of the parts of a message whose hand-over had no answer: what they prove is never sent again, and the rest goes on (behaviour: messages 7.9). */
+/** Receipts prove which parts of an unanswered attempt were accepted: those are never sent again, and the others are (behaviour: messages 7.9). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { StatusQueryResult, Outcome, OutboundMessage } from '../../src/providers/provider.ts'
@@ -9,7 +9,7 @@ import { scriptedWorld } from '../support/scripted-world.ts'
 import { until } from '../support/waiting.ts'
 
 const total = 3
-/** What comes of a part. `lost`: no answer, at once; `hang`: not until the hand-over is given up. */
+/** The outcome of a part. `lost`: no answer; `hang`: no answer until the timeout. */
 type Ending = 'taken' | 'lost' | 'hang' | 'refused' | 'away'
 
 async function liveWorld(t: TestContext) {
@@ -79,7 +79,7 @@ async function liveWorld(t: TestContext) {
   }
 }
 
-/** By which the provider knows a part that went out so often. */
+/** The provider's id of a part that was sent this often. */
 const idOf = (part: number, time = 1) => (time === 1 ? `p${part}` : `p${part}-${time}`)
 const receipt = (message_id: string, number: number, transition: string, more: object = {}) => ({
   kind: 'delivery_receipt',
@@ -95,7 +95,7 @@ for (const [at, lost] of [
   ['first', 1],
   ['second', 2],
 ] as const)
-  test(`of a message whose ${at} part had no answer the rest goes at once when a receipt proves that part taken`, async (t) => {
+  test(`if the ${at} part had no answer, the remaining parts are sent at once when a receipt proves that part accepted`, async (t) => {
     const { world, parts, steps, send, read, tell, wait, events, spent, kept } = await liveWorld(t)
     steps.push(...Array.from({ length: lost - 1 }, () => 'taken' as const), 'lost')
     const id = await send()
@@ -120,7 +120,7 @@ for (const [at, lost] of [
     await world.invariants()
   })
 
-test('a message whose last part had no answer is sent when a receipt proves that part taken, without another hand-over', async (t) => {
+test('a message whose last part had no answer is sent when a receipt proves that part accepted', async (t) => {
   const { world, parts, steps, send, read, tell, wait, events, attempts, reportsLeft } = await liveWorld(t)
   steps.push('taken', 'taken', 'lost')
   const id = await send({ expires_in_seconds: 60 })
@@ -139,7 +139,7 @@ test('a message whose last part had no answer is sent when a receipt proves that
   await world.invariants()
 })
 
-test('receipts of parts count in any order and number, also before our own record of the hand-over', async (t) => {
+test('receipts of parts are applied in any order and number, even before our own record', async (t) => {
   const { world, parts, steps, send, read, tell, begin, events, reportsLeft } = await liveWorld(t)
   const answer = Promise.withResolvers<Ending>()
   steps.push('taken', answer.promise)
@@ -168,7 +168,7 @@ test('receipts of parts count in any order and number, also before our own recor
   await world.invariants()
 })
 
-test('all parts of a message may be proved by one callback before any answer has come', async (t) => {
+test('one callback may prove all parts of a message before any answer arrives', async (t) => {
   const { world, parts, steps, send, read, tell, begin, wait } = await liveWorld(t)
   const answer = Promise.withResolvers<Ending>()
   steps.push('taken', 'taken', answer.promise)
@@ -191,7 +191,7 @@ for (const [name, ending] of [
   ['is said to be refused', 'refused'],
   ['is said not to have arrived', 'away'],
 ] as const)
-  test(`a part that is proved taken while it goes out once more is not sent again where that ${name}`, async (t) => {
+  test(`a part that is proved accepted during another attempt is not sent again where that ${name}`, async (t) => {
     const { world, parts, steps, send, read, tell, begin, wait, events, spent } = await liveWorld(t)
     steps.push('taken', 'lost')
     const id = await send()
@@ -213,7 +213,7 @@ for (const [name, ending] of [
     await world.invariants()
   })
 
-test('a part that is proved taken while the provider is asked about its message does not go out again', async (t) => {
+test('a part that is proved accepted during a status query is not sent again', async (t) => {
   const { world, parts, steps, send, read, tell, wait, beginAsking } = await liveWorld(t)
   steps.push('taken', 'lost')
   const id = await send()
@@ -228,7 +228,7 @@ test('a part that is proved taken while the provider is asked about its message 
   await world.invariants()
 })
 
-test('a message that is told of while the provider is asked about it does not go out again', async (t) => {
+test('a message that a receipt reports during a status query is not sent again', async (t) => {
   const { world, parts, steps, send, read, tell, wait, beginAsking } = await liveWorld(t)
   steps.push('lost')
   const id = await send()
@@ -243,7 +243,7 @@ test('a message that is told of while the provider is asked about it does not go
   await world.invariants()
 })
 
-test('of a part that went out twice the copy that came through counts, and the message has failed when both have', async (t) => {
+test('of two copies of a part the accepted one counts, and the message fails when both fail', async (t) => {
   const { world, parts, steps, send, read, tell, wait, events, spent } = await liveWorld(t)
   steps.push('taken', 'lost')
   const id = await send()
@@ -261,7 +261,7 @@ test('of a part that went out twice the copy that came through counts, and the m
   await world.invariants()
 })
 
-test('the copy that was delivered counts for its part, whichever it is', async (t) => {
+test('a part is delivered when any of its copies is', async (t) => {
   const { world, steps, send, read, tell, wait } = await liveWorld(t)
   steps.push('taken', 'lost')
   const id = await send()
@@ -311,7 +311,7 @@ for (const [name, ids, transition, expected] of [
     await world.invariants()
   })
 
-test('a part that is told to have failed fails its message, and the rest of it stays here', async (t) => {
+test('a failed part fails its message, and the remaining parts are not sent', async (t) => {
   const { world, parts, steps, send, read, tell, wait, spent } = await liveWorld(t)
   steps.push('taken', 'lost')
   const id = await send()
@@ -328,7 +328,7 @@ test('a part that is told to have failed fails its message, and the rest of it s
   await world.invariants()
 })
 
-test('what a killed process was handing over goes on behind the part that a receipt proves', async (t) => {
+test('an attempt of a killed process continues after the parts that receipts prove', async (t) => {
   const { world, parts, steps, send, read, tell } = await liveWorld(t)
   steps.push('taken', 'hang')
   const { id, kill } = await dyingSendAttempt(t, world, send)
@@ -347,7 +347,7 @@ test('what a killed process was handing over goes on behind the part that a rece
   await world.invariants()
 })
 
-test('what waits in the memory of a process goes on behind the part that a receipt proves', async (t) => {
+test('a message in memory continues after the parts that receipts prove', async (t) => {
   const { world, parts, steps, send, read, tell, wait } = await liveWorld(t)
   steps.push('taken', 'lost')
   const id = await send()

@@ -5,10 +5,10 @@ import { hmacHex } from '../../src/lib/hmac.ts'
 import { holdOpen } from '../support/open-transactions.ts'
 import { startWorld, type World } from '../support/world.ts'
 
-/** What a report waits after the first look at it. */
+/** The wait of an item after its first look-up. */
 const waitMs = 200
 
-/** A live channel whose provider calls back, and the provider's voice. */
+/** A live channel whose provider calls back, and a function that sends its callbacks. */
 async function connected(world: World, type: 'sms' | 'whatsapp') {
   const { id: account_id, api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
   const credentials = { callback_secret: 's3cret' }
@@ -26,7 +26,7 @@ async function connected(world: World, type: 'sms' | 'whatsapp') {
   return { account_id, api, channel, tell }
 }
 
-test('a callback is taken once signed, kept until its message is known, and applied in any order and number', async (t) => {
+test('a signed callback is accepted, stored until its message is known, and applied in any order and number', async (t) => {
   const world = await startWorld(t)
   const { api, channel, tell } = await connected(world, 'sms')
   const sent = await api.post('/v1/messages', {
@@ -96,7 +96,7 @@ test('a callback may be larger than a request, up to three megabytes', async (t)
   assert.equal((await api.get('/v1/messages?direction=inbound')).body.data.length, 1)
 })
 
-test('a callback is kept byte for byte, a large one compressed, and says how', async (t) => {
+test('a callback is stored byte for byte, compressed if large, with its encoding', async (t) => {
   const world = await startWorld(t)
   const { tell } = await connected(world, 'sms')
   const [small, large] = [
@@ -122,7 +122,7 @@ test('a callback is kept byte for byte, a large one compressed, and says how', a
   assert.ok(kept[1]!.body.length < large.length / 10)
 })
 
-test('of a message whose provider id is known a receipt is kept without what else it names it by', async (t) => {
+test('a receipt of a known provider id is stored without other names of its message', async (t) => {
   const world = await startWorld(t)
   const { api, channel, tell } = await connected(world, 'sms')
   const sent = await api.post('/v1/messages', {
@@ -156,7 +156,7 @@ test('of a message whose provider id is known a receipt is kept without what els
   assert.equal((await api.get(`/v1/messages/${sent.body.id}`)).body.status, 'delivered')
 })
 
-test('whatever a provider says of a failure, the message can be read', async (t) => {
+test('a message is readable whatever a provider reports about its failure', async (t) => {
   const world = await startWorld(t)
   const { api, channel, tell } = await connected(world, 'sms')
   const said = [{ code: 5 }, {}, 'gone', null, { code: 'expired', message: 'Too late', provider_code: 131 }]
@@ -180,7 +180,7 @@ test('whatever a provider says of a failure, the message can be read', async (t)
   assert.equal((await api.get('/v1/messages')).status, 200)
 })
 
-test('what a provider writes that cannot be kept is kept as far as it can be, and holds nothing else up', async (t) => {
+test('invalid provider content is stored as far as possible and blocks nothing', async (t) => {
   const world = await startWorld(t)
   const { api, tell: tellAll } = await connected(world, 'whatsapp')
   const deep = '['.repeat(6000) + ']'.repeat(6000)
@@ -219,7 +219,7 @@ test('what a provider writes that cannot be kept is kept as far as it can be, an
   await world.invariants()
 })
 
-test('a report that cannot be applied holds no other up, and is given up after a week', async (t) => {
+test('an item that cannot be applied blocks no other and is abandoned after a week', async (t) => {
   const world = await startWorld(t)
   const { account_id, api, channel } = await connected(world, 'sms')
   const odd = ['null', '{"kind":"inbound"}', '{"kind":"receipt","provider_id":"simulator-x","move":"vanish"}']
@@ -247,7 +247,7 @@ test('a report that cannot be applied holds no other up, and is given up after a
   await world.invariants()
 })
 
-test('a clock that jumps ahead gives up no report that waits, nor looks at it more often (behaviour: operating 3.5)', async (t) => {
+test('a clock that jumps ahead abandons no waiting item and retries none more often (behaviour: operating 3.5)', async (t) => {
   const world = await startWorld(t)
   const { account_id, channel, tell } = await connected(world, 'sms')
   const at = world.clock.iso()
@@ -271,7 +271,7 @@ test('a clock that jumps ahead gives up no report that waits, nor looks at it mo
   assert.deepEqual(await kept(), [])
 })
 
-test('what is told of a channel is applied at once, however many receipts of nothing known another one has due', async (t) => {
+test('items of one channel are applied at once, however many unknown receipts another channel has', async (t) => {
   const world = await startWorld(t)
   const flooded = await connected(world, 'whatsapp')
   const { api, channel, tell } = await connected(world, 'sms')
@@ -299,7 +299,7 @@ test('what is told of a channel is applied at once, however many receipts of not
   await world.invariants()
 })
 
-test('a receipt of nothing known is looked at again ever more rarely, and given up after a week', async (t) => {
+test('a receipt of an unknown message is retried ever more rarely and abandoned after a week', async (t) => {
   const world = await startWorld(t)
   const { tell } = await connected(world, 'sms')
   await tell({ reports: [{ kind: 'receipt', provider_id: 'nobody’s', move: 'deliver' }] })
@@ -321,7 +321,7 @@ test('a receipt of nothing known is looked at again ever more rarely, and given 
   assert.equal((await world.pool`select from provider_callbacks`).length, 1)
 })
 
-test('receipts of one message that come together count in their order: after a failure nothing does', async (t) => {
+test('receipts of one message in one batch are applied in order, and none after a failure', async (t) => {
   const world = await startWorld(t)
   const { api, channel, tell } = await connected(world, 'sms')
   const shown = []
@@ -350,7 +350,7 @@ test('receipts of one message that come together count in their order: after a f
   await world.invariants()
 })
 
-test('a receipt does not overtake an earlier one of its message that another process has in hand', async (t) => {
+test('a receipt does not overtake an earlier one of its message that another process has locked', async (t) => {
   const world = await startWorld(t)
   const { api, channel, tell } = await connected(world, 'sms')
   const sent = await api.post('/v1/messages', {
@@ -380,7 +380,7 @@ test('a receipt does not overtake an earlier one of its message that another pro
   await world.invariants()
 })
 
-/** Somebody who writes, and whether they may be written to (behaviour: consent 4.5). */
+/** A sender and the consent of that recipient (behaviour: consent 4.5). */
 async function recipient(world: World) {
   const { api, channel, tell } = await connected(world, 'sms')
   const from = '+4915112345678'
@@ -404,7 +404,7 @@ async function recipient(world: World) {
   }
 }
 
-test('a STOP does not overtake an earlier START of its sender that another process has in hand', async (t) => {
+test('a STOP does not overtake an earlier START of its sender that another process has locked', async (t) => {
   const world = await startWorld(t)
   const { say, mayBeWrittenTo } = await recipient(world)
   await say('STOP')
@@ -421,7 +421,7 @@ test('a STOP does not overtake an earlier START of its sender that another proce
   await world.invariants()
 })
 
-test('a STOP waits for an earlier START of its sender that cannot be applied yet, and not for one that never can', async (t) => {
+test('a STOP waits for an earlier START of its sender that cannot be applied yet, but not for ever', async (t) => {
   const world = await startWorld(t)
   const [one, other] = [await recipient(world), await recipient(world)]
   await world.pool.unsafe(`create function refuse() returns trigger language plpgsql as $$ begin raise 'no'; end $$`)

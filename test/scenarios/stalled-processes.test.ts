@@ -1,4 +1,4 @@
-/** A process that stalls and wakes, while another one has taken its messages over: it hands nothing over again, and leaves what the other has in hand alone (behaviour: messages 7.7). */
+/** A process that stalls while another rescues its messages sends none of them again and does not affect the other's jobs (behaviour: messages 7.7). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { StatusQueryResult, Outcome } from '../../src/providers/provider.ts'
@@ -10,7 +10,7 @@ import { until } from '../support/waiting.ts'
 const silence = 11_000
 const refused: Outcome = { kind: 'refused', code: 'upstream_rejected', provider_code: 'no', message: 'Not this one.' }
 
-/** Two processes on one database: `sleeper`, which dispatches at first, and the world, which goes on when it stalls. */
+/** Two processes on one database: `sleeper`, which dispatches at first, and the world. */
 async function twoProcesses(t: TestContext, settings: object = {}) {
   const scripted = await scriptedWorld(t, { settings })
   const { world, provider } = scripted
@@ -47,7 +47,7 @@ async function twoProcesses(t: TestContext, settings: object = {}) {
 }
 
 for (const status of ['queued', 'sending'] as const)
-  test(`what waited in the memory of a process that slept, ${status}, is not sent again by it once another has taken it over`, async (t) => {
+  test(`a stalled process does not send ${status} messages that another has rescued`, async (t) => {
     const { world, provider, sleeper, send, pass, stall, read } = await twoProcesses(t, { max_messages_per_second: 1 })
     const ids = [await send(), await send(), await send()]
     await world.clock.advance(1000)
@@ -80,7 +80,7 @@ for (const status of ['queued', 'sending'] as const)
     await world.invariants()
   })
 
-test('a process that slept right before a hand-over leaves it to the one that has taken it over', async (t) => {
+test('a process that stalled right before an attempt leaves it to the process that rescued the message', async (t) => {
   const { world, provider, send, pass, stall, beginPass, read } = await twoProcesses(t)
   provider.answer = () => unknown
   const id = await send()
@@ -104,7 +104,7 @@ test('a process that slept right before a hand-over leaves it to the one that ha
   await world.invariants()
 })
 
-test('what a process that slept tells of its hand-over neither ends nor hastens what another one was told since', async (t) => {
+test('the outcome of a stalled process neither ends nor hastens a job that another has sent since', async (t) => {
   for (const late of [unavailable, refused]) {
     const { world, provider, send, pass, stall, beginPass, read, job } = await twoProcesses(t)
     const answer = Promise.withResolvers<Outcome>()
@@ -132,7 +132,7 @@ test('what a process that slept tells of its hand-over neither ends nor hastens 
   }
 })
 
-test('what a process that slept tells of its hand-over leaves alone what another one has in hand', async (t) => {
+test('the outcome of a stalled process does not affect a job that another has in progress', async (t) => {
   const { world, provider, send, pass, stall, beginPass, read } = await twoProcesses(t)
   const [first, second] = [Promise.withResolvers<Outcome>(), Promise.withResolvers<Outcome>()]
   provider.answer = () => first.promise

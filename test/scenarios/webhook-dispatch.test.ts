@@ -1,4 +1,4 @@
-/** Deliveries from the fan-out through the queue to the receiver: none is lost, none repeated without need, and changes of the endpoint take effect at once. */
+/** Deliveries from the fan-out to the receiver: none is lost or repeated without need, and changes of the endpoint apply at once. */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import type { Socket } from 'node:net'
@@ -82,7 +82,7 @@ const deliveries = async (account: TestAccount, id: string, query = '') =>
   (await account.api.get(`/v1/webhook_endpoints/${id}/deliveries?limit=100${query}`)).body.data
 const eventOf = (request: string): string => /service-event-id: (\S+)/i.exec(request)![1]!
 
-/** Passes of the deliverer, while time passes, until `reached`. */
+/** Runs the worker while time passes, until `reached`. */
 async function passUntil(world: World, what: string, reached: () => Promise<boolean>) {
   await until(what, async () => {
     await world.pass('deliver')
@@ -90,7 +90,7 @@ async function passUntil(world: World, what: string, reached: () => Promise<bool
   })
 }
 
-test('a delivery that succeeds leaves the queue and is on record', async (t) => {
+test('a successful delivery leaves the queue and is recorded', async (t) => {
   const { world, account, endpoint_id, places } = await start(t)
 
   const ids = await happen(world, account, 3)
@@ -110,7 +110,7 @@ test('a delivery that succeeds leaves the queue and is on record', async (t) => 
   await world.invariants()
 })
 
-test('a delivery is listed as pending while its attempt is under way, and never listed twice', async (t) => {
+test('a delivery is listed as pending during its attempt, and never twice', async (t) => {
   const { world, account, endpoint_id, letGo, places, hanging } = await start(t)
   const path = `/v1/webhook_endpoints/${endpoint_id}/deliveries`
   const [first] = await deliveries(account, endpoint_id)
@@ -152,7 +152,7 @@ test('a delivery is listed as pending while its attempt is under way, and never 
   await world.invariants()
 })
 
-test('a first attempt that fails waits for its retry, and the next delivery does not wait for it', async (t) => {
+test('a failed first attempt waits for its retry without delaying the next delivery', async (t) => {
   const { world, account, endpoint_id, answer, places } = await start(t)
   answer(500)
   const failed = world.clock.now()
@@ -176,7 +176,7 @@ test('a first attempt that fails waits for its retry, and the next delivery does
   await world.invariants()
 })
 
-test('without retries a first attempt that fails ends as failed and is listed so', async (t) => {
+test('without retries a failed first attempt ends the delivery as failed', async (t) => {
   const { world, account, endpoint_id, answer, places } = await start(t, { webhook_retry_delays: [] })
   answer(404)
   await happen(world, account)
@@ -188,7 +188,7 @@ test('without retries a first attempt that fails ends as failed and is listed so
   await world.invariants()
 })
 
-test('the pending deliveries of a dead process are made by another, and those it recorded are not sent again', async (t) => {
+test('another process makes the pending deliveries of a dead one and does not repeat recorded ones', async (t) => {
   const { world, account, answer, letGo, places, receiver } = await start(t)
   const other = (await startProcess(t, world, 'other')).app
   const settled = await happen(world, account, 2)
@@ -218,7 +218,7 @@ test('the pending deliveries of a dead process are made by another, and those it
   await world.invariants()
 })
 
-test('many deliveries that wait for a slow receiver are all made, each once', async (t) => {
+test('many deliveries to a slow receiver are all made, each once', async (t) => {
   const { world, account, answer, letGo, places, receiver } = await start(t)
   answer('hang')
   const ids = await happen(world, account, 50)
@@ -232,7 +232,7 @@ test('many deliveries that wait for a slow receiver are all made, each once', as
   await world.invariants()
 })
 
-test('a process makes no attempt at an endpoint whose lease another process holds', async (t) => {
+test('a process makes no attempt at an endpoint whose lease another process has', async (t) => {
   const { world, account, places } = await start(t)
   await world.pool`insert into processes (id, roles, started_at, heartbeat_at) values ('other', '{worker}', ${world.clock.iso()}, ${world.clock.iso()})`
   await world.pool`update webhook_leases set process_id = 'other'`
@@ -245,7 +245,7 @@ test('a process makes no attempt at an endpoint whose lease another process hold
   assert.deepEqual(await places(), { queue: 0, retries: 0, ended: 1 })
 })
 
-test('disabling an endpoint ends its pending deliveries for good, also when it is enabled at once', async (t) => {
+test('disabling an endpoint ends its pending deliveries, even if it is enabled again at once', async (t) => {
   const { world, account, endpoint_id, answer, letGo, places, receiver, hanging } = await start(t)
   await hanging(12, 2)
   const path = `/v1/webhook_endpoints/${endpoint_id}`
@@ -350,7 +350,7 @@ test('pending deliveries go to the new URL of an endpoint', async (t) => {
   await world.invariants()
 })
 
-test('a process that stops leaves unfinished deliveries in the queue', async (t) => {
+test('a stopping process leaves unfinished deliveries in the queue', async (t) => {
   const { world, places, hanging } = await start(t)
   await hanging(12, 2)
 
@@ -359,7 +359,7 @@ test('a process that stops leaves unfinished deliveries in the queue', async (t)
   assert.deepEqual(await places(), { queue: 12, retries: 0, ended: 0 })
 })
 
-test('the depth of the queue includes deliveries whose attempt is under way', async (t) => {
+test('the queue depth includes deliveries in progress', async (t) => {
   const { world, hanging } = await start(t)
   await hanging(3, 4)
 
@@ -369,7 +369,7 @@ test('the depth of the queue includes deliveries whose attempt is under way', as
   assert.equal(values.find((value) => value.labels['queue'] === 'webhook_due')?.value, 3)
 })
 
-test('a delivery that succeeds while the queue is being read is not sent again', async (t) => {
+test('a delivery that succeeds while the queue is read is not sent again', async (t) => {
   const { world, answer, letGo, places, receiver, hanging } = await start(t)
   // what is read of the queue comes back once the gate is open
   await world.pool.unsafe(`
@@ -406,7 +406,7 @@ test('a delivery that succeeds while the queue is being read is not sent again',
   await world.invariants()
 })
 
-test('doctor names an event that the fan-out has passed without a delivery', async (t) => {
+test('doctor names an event that the fan-out skipped', async (t) => {
   const { world, account, endpoint_id } = await start(t)
   const [event_id] = await happen(world, account)
   await world.tick('deliver')

@@ -1,4 +1,4 @@
-/** Webhook endpoints as objects: fields, limits, refusals, secrets at rest, and the record of deliveries. */
+/** Webhook endpoints: fields, limits, errors, encrypted secrets, and lists of deliveries. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startWorld } from '../support/world.ts'
@@ -85,7 +85,7 @@ test('an endpoint is created with its defaults, read, listed, changed and delete
   await world.invariants()
 })
 
-test('processes look again at an endpoint of which something changed that decides what is sent to it, and not where a note alone did', async (t) => {
+test('processes read an endpoint again after changes that affect deliveries only', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const { body } = await api.post('/v1/webhook_endpoints', { url, events: ['message.sent'] })
@@ -112,7 +112,7 @@ test('processes look again at an endpoint of which something changed that decide
   assert.deepEqual(versions, [1, 1, 1, 2, 3, 4, 5, 6, 7, 8])
 })
 
-test('each wrong field is refused by name, before the url is looked at', async (t) => {
+test('each invalid field is reported by name, before the url is checked', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const refusals: [object, string, string][] = [
@@ -172,7 +172,7 @@ test('each wrong field is refused by name, before the url is looked at', async (
   }
 })
 
-test('an account has as many endpoints in a mode as the setting allows, also when they are created at once', async (t) => {
+test('the limit of endpoints per account and mode applies to concurrent creations, too', async (t) => {
   const world = await startWorld(t, { settings: { webhook_endpoint_limit: 3 } })
   const { api } = await world.account()
 
@@ -191,7 +191,7 @@ test('an account has as many endpoints in a mode as the setting allows, also whe
   assert.equal((await api.post('/v1/webhook_endpoints', { url, events: ['*'] })).status, 201)
 })
 
-test('an endpoint of another account or mode is not there, and neither are its deliveries', async (t) => {
+test('endpoints and deliveries of another account or mode are not found', async (t) => {
   const world = await startWorld(t)
   const [mine, other] = [await world.account(), await world.account()]
   const { body: endpoint } = await mine.api.post('/v1/webhook_endpoints', { url, events: ['*'] })
@@ -224,7 +224,7 @@ test('an endpoint of another account or mode is not there, and neither are its d
   )
 })
 
-test('secrets are encrypted at rest, are never listed, and a replay of the creation shows the same one', async (t) => {
+test('secrets are encrypted and never listed, and a replayed creation shows the same secret', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const body = { url, events: ['*'], verification_token: 'token-of-mine' }

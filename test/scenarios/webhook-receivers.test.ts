@@ -1,4 +1,4 @@
-/** Bad receivers: each leaves a delivery record that says what happened, and none holds up another. */
+/** Bad receivers: each leaves an exact delivery record, and none delays another. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { isoTime } from '../../src/lib/clock.ts'
@@ -7,7 +7,7 @@ import { startProcess } from '../support/process.ts'
 import { closedPort, rawReceiver, respond, type Answer } from '../support/raw-receiver.ts'
 import { startWorld, type TestAccount, type World } from '../support/world.ts'
 
-/** A world whose webhooks may go to this receiver. */
+/** A world whose webhooks may reach this receiver. */
 async function facing(
   t: TestContext,
   answer: Answer,
@@ -75,7 +75,7 @@ const cases: [string, Answer, { tls?: boolean; scheme?: string }, { status: numb
   ],
 ]
 for (const [name, answer, options, expected] of cases) {
-  test(`${name} is recorded for what it is`, async (t) => {
+  test(`${name} is recorded exactly`, async (t) => {
     const { world, account, endpoint_id } = await facing(t, answer, options)
 
     await happen(world, account)
@@ -129,7 +129,7 @@ for (const [name, answer, status] of hanging) {
   })
 }
 
-test('nobody listening, a name without an address and a private address are told apart', async (t) => {
+test('a refused connection, an unknown name and a private address have different errors', async (t) => {
   const port = await closedPort()
   const world = await startWorld(t, { settings: { webhook_allowed_hosts: [`127.0.0.1:${port}`] } })
   const account = await world.account()
@@ -152,7 +152,7 @@ test('nobody listening, a name without an address and a private address are told
     assert.equal((await newest(account, ids[url]!)).error, error, url)
 })
 
-test('receivers that hang do not hold up the others', async (t) => {
+test('receivers that hang do not delay others', async (t) => {
   let hang = true
   const hung = await rawReceiver(t, (socket, request, index) => void (hang || respond(200)(socket, request, index)))
   const quick = await rawReceiver(t, respond(200))
@@ -179,7 +179,7 @@ test('receivers that hang do not hold up the others', async (t) => {
   await world.invariants()
 })
 
-test('what a dead process had in hand is delivered by another within its ten seconds', async (t) => {
+test('deliveries in progress of a dead process are made by another within ten seconds', async (t) => {
   let hang = true
   const { world, account, receiver, endpoint_id } = await facing(
     t,
@@ -212,7 +212,7 @@ test('what a dead process had in hand is delivered by another within its ten sec
   await world.invariants()
 })
 
-test('shutting down gives back what hangs, uncounted, and finishes what does not', async (t) => {
+test('a shutdown releases hanging attempts without counting them and finishes the others', async (t) => {
   const { world, account, receiver, endpoint_id } = await facing(t, () => undefined)
   await happen(world, account)
   const passing = world.pass('deliver')
@@ -226,7 +226,7 @@ test('shutting down gives back what hangs, uncounted, and finishes what does not
   assert.deepEqual({ ...turn }, { process_id: null, failures: 0 })
 })
 
-test('what ended beside an attempt that hangs is on record after a shutdown, which does not wait for more', async (t) => {
+test('a shutdown records finished attempts without waiting for hanging ones', async (t) => {
   const { world, account, receiver, endpoint_id } = await facing(
     t,
     (socket, request, index) => void (index === 0 || respond(200)(socket, request, index)),
@@ -249,7 +249,7 @@ test('what ended beside an attempt that hangs is on record after a shutdown, whi
   assert.equal((await world.pool`select 1 from webhook_queue where endpoint_id = ${endpoint_id}`).length, 1)
 })
 
-test('shutting down in the middle of an attempt on request blames nobody, and leaves it to be made', async (t) => {
+test('a shutdown during an attempt on request counts no failure and leaves the attempt to the worker', async (t) => {
   const { world, account, receiver, endpoint_id } = await facing(t, () => undefined)
   const asking = account.api.post(`/v1/webhook_endpoints/${endpoint_id}/test`)
   await receiver.arrived(1)

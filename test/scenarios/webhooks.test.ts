@@ -1,4 +1,4 @@
-/** What is promised about webhook endpoints and the delivery of events (behaviour: webhooks 2, 4, 5, 6, 7). */
+/** Webhook endpoints and the delivery of events (behaviour: webhooks 2, 4, 5, 6, 7). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import Stripe from 'stripe'
@@ -52,7 +52,7 @@ test('every change of a message reaches the endpoint, signed over the raw body',
   await world.invariants()
 })
 
-test('a failing delivery is retried eight times at the promised delays, with the same body and a fresh signature', async (t) => {
+test('a failing delivery is retried eight times at the documented delays, with the same body and a fresh signature', async (t) => {
   const { world, account, receiver } = await start(t)
   receiver.always({ status: 500 })
   const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
@@ -87,7 +87,7 @@ test('a failing delivery is retried eight times at the promised delays, with the
   await world.invariants()
 })
 
-test('an endpoint gets what it subscribes to and its filters let through, from its creation on, in its mode only', async (t) => {
+test('an endpoint receives subscribed and filtered events of its mode from its creation on', async (t) => {
   const { world, account } = await start(t)
   const [delivered, filtered, all] = [world.receiver(), world.receiver(), world.receiver()]
   await account.api.post('/v1/messages', message())
@@ -113,7 +113,7 @@ test('an endpoint gets what it subscribes to and its filters let through, from i
   assert.deepEqual(foreign.received, [])
 })
 
-test('what happens while an endpoint is disabled is never sent, and what was pending is dropped for good', async (t) => {
+test('events of a disabled endpoint are never sent, and pending deliveries are dropped', async (t) => {
   const { world, account, receiver } = await start(t)
   receiver.always({ status: 503 })
   const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
@@ -138,7 +138,7 @@ test('what happens while an endpoint is disabled is never sent, and what was pen
   await world.invariants()
 })
 
-test('fifty failures in a row disable an endpoint, one at a time from the fifth on, and the owner gets an e-mail', async (t) => {
+test('fifty failures in a row disable an endpoint, and the owner gets an e-mail', async (t) => {
   const { world, account, receiver } = await start(t)
   await world.services.accounts.update(account.id, { owner_email: 'owner@example.com' })
   receiver.always({ status: 500 })
@@ -165,7 +165,7 @@ test('fifty failures in a row disable an endpoint, one at a time from the fifth 
   await world.invariants()
 })
 
-test('each owner of an account is told by e-mail of an endpoint that was disabled, also where the account itself has no address', async (t) => {
+test('each owner of an account gets an e-mail about a disabled endpoint', async (t) => {
   const { world, account, receiver } = await start(t, { webhook_disable_after: 3 })
   await signedInOwner(world)
   receiver.always({ status: 500 })
@@ -183,7 +183,7 @@ test('each owner of an account is told by e-mail of an endpoint that was disable
   )
 })
 
-test('one success closes the circuit and resets the count', async (t) => {
+test('one success closes the circuit breaker and resets the count', async (t) => {
   const { world, account, receiver } = await start(t, { webhook_disable_after: 8 })
   receiver.always({ status: 500 })
   const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
@@ -204,7 +204,7 @@ test('one success closes the circuit and resets the count', async (t) => {
   await world.invariants()
 })
 
-test('a test event goes to its endpoint alone and answers with the delivery; a disabled endpoint gets nothing', async (t) => {
+test('a test event is delivered to its endpoint only and answered with the delivery; a disabled endpoint receives nothing', async (t) => {
   const { world, account, receiver } = await start(t)
   const other = world.receiver()
   const endpoint = await subscribe(account, receiver, {
@@ -233,7 +233,7 @@ test('a test event goes to its endpoint alone and answers with the delivery; a d
   await world.invariants()
 })
 
-test('a failed test is retried as any other delivery', async (t) => {
+test('a failed test is retried like any other delivery', async (t) => {
   const { world, account, receiver } = await start(t)
   const endpoint = await subscribe(account, receiver)
   receiver.answerNext({ status: 500 })
@@ -246,7 +246,7 @@ test('a failed test is retried as any other delivery', async (t) => {
   assert.equal((await deliveries(account, endpoint.id))[0].status, 'delivered')
 })
 
-test('attempts by hand during a short outage disable no endpoint, however many they are; those that follow by themselves do', async (t) => {
+test('attempts on request during a short outage do not disable an endpoint, scheduled ones do', async (t) => {
   const { world, account, receiver } = await start(t, { webhook_disable_after: 8 })
   const endpoint = await subscribe(account, receiver)
   receiver.always({ status: 500 })
@@ -259,7 +259,7 @@ test('attempts by hand during a short outage disable no endpoint, however many t
   assert.deepEqual([receiver.received.length, await status()], [13, 'disabled'])
 })
 
-test('a delivery that ended can be retried by hand: one attempt, counted, no schedule; a pending one is 409', async (t) => {
+test('an ended delivery can be retried once on request, and a pending one is 409', async (t) => {
   const { world, account, receiver } = await start(t, { webhook_retry_delays: [30] })
   receiver.always({ status: 500 })
   const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
@@ -290,7 +290,7 @@ test('a delivery that ended can be retried by hand: one attempt, counted, no sch
   await world.invariants()
 })
 
-test('a test and a retry by hand whose attempt is under way tell no time of a next attempt, until it has ended and another follows', async (t) => {
+test('a delivery shows no next attempt during a test or retry on request', async (t) => {
   const { world, account, receiver } = await start(t, { webhook_retry_delays: [30] })
   const endpoint = await subscribe(account, receiver, { events: ['campaign.started'] })
   const path = `/v1/webhook_endpoints/${endpoint.id}`
@@ -323,7 +323,7 @@ test('a test and a retry by hand whose attempt is under way tell no time of a ne
   assert.deepEqual((await account.api.get(`${path}/deliveries/${tested.id}`)).body, retried)
 })
 
-test('a rolled secret signs at once, and with an overlap both do', async (t) => {
+test('a new secret signs at once, and during an overlap both do', async (t) => {
   const { world, account, receiver } = await start(t)
   const endpoint = await subscribe(account, receiver)
   const verify = (index: number, secret: string) => {
@@ -354,7 +354,7 @@ test('a rolled secret signs at once, and with an overlap both do', async (t) => 
   assert.equal((await account.api.get(`/v1/webhook_endpoints/${endpoint.id}`)).body.secret, undefined)
 })
 
-test('what was already read for an endpoint that is then disabled is not sent, also when it is enabled at once', async (t) => {
+test('loaded deliveries of a disabled endpoint are not sent, even if it is enabled again at once', async (t) => {
   const { world, account, receiver } = await start(t)
   receiver.always({ status: 500 })
   const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
@@ -373,7 +373,7 @@ test('what was already read for an endpoint that is then disabled is not sent, a
   await world.invariants()
 })
 
-test('of what was pending when an endpoint was disabled nothing is sent once it is enabled, however much it was', async (t) => {
+test('no delivery that was pending when an endpoint was disabled is sent after it is enabled', async (t) => {
   const { world, account, receiver } = await start(t)
   receiver.always({ status: 500 })
   const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
@@ -394,7 +394,7 @@ test('of what was pending when an endpoint was disabled nothing is sent once it 
   await world.invariants()
 })
 
-test('a delivery whose event is no longer kept ends as such', async (t) => {
+test('a delivery whose event is deleted ends as failed', async (t) => {
   const { world, account, receiver } = await start(t)
   receiver.always({ status: 500 })
   const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
@@ -413,7 +413,7 @@ test('a delivery whose event is no longer kept ends as such', async (t) => {
   )
 })
 
-test('an endpoint that another process is just taking is left to it', async (t) => {
+test('an endpoint that another process is acquiring is left to it', async (t) => {
   const { world, account, receiver } = await start(t)
   const endpoint = await subscribe(account, receiver)
   const event = {

@@ -1,4 +1,4 @@
-/** What lists of messages promise: the right ones in order, and a page that costs what it shows whichever filter leads to it. */
+/** The message list: the right messages in order, at a constant cost per page. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import postgres from '#postgres'
@@ -13,7 +13,7 @@ import { foldStatusCounts, listMessages, type MessageFilters } from './list-repo
 const tenant = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24v', mode: 'live' } as const
 const startMs = Date.parse('2026-01-01T00:00:00.000Z')
 
-/** So few that a statement ends in time on a busy machine. */
+/** Few enough that a statement ends in time on a busy machine. */
 const atOnce = 3_000
 
 interface Seed {
@@ -55,7 +55,7 @@ const seed = (n: number, step_ms: number, more: Partial<Seed> = {}): Seed => {
   }
 }
 
-test('every combination of filters lists what a look at every message finds, page by page', async (t) => {
+test('every combination of filters lists the same messages as a full scan, page by page', async (t) => {
   const { pool, random } = await startPlatform(t)
   const pick = <T>(of: readonly T[]): T => of[random.below(of.length)]!
   const seeds = Array.from({ length: 600 }, (_, n) => {
@@ -98,7 +98,7 @@ test('every combination of filters lists what a look at every message finds, pag
   }
 })
 
-test('counts follow every change of status, folded or not', async (t) => {
+test('status counts follow every change, folded or not', async (t) => {
   const { pool } = await startPlatform(t)
   await insert(
     pool,
@@ -131,10 +131,10 @@ test('counts follow every change of status, folded or not', async (t) => {
 })
 
 const many = 30_000
-/** Far fewer than there are, and more than any filter needs: the newest that `updated_after` looks at one by one. */
+/** Far fewer than there are, and more than any filter needs. */
 const readMax = 8000
 
-test('a page of each filter is read through indexes, also where what it finds is oldest or nothing', async (t) => {
+test('every filter reads its page through an index, even if matches are old or missing', async (t) => {
   const world = await startPlatform(t)
   await maintainPartitions(
     world.pool,
@@ -203,7 +203,7 @@ test('a page of each filter is read through indexes, also where what it finds is
 
 type PlanNode = Record<string, unknown> & { Plans?: PlanNode[] }
 
-/** The nodes of the plans of a list's statements, and how many rows their scans looked at. */
+/** The nodes of the plans, and the rows that their scans read. */
 async function explained(world: PlatformWorld, filters: MessageFilters): Promise<{ plans: PlanNode[]; read: number }> {
   const statements: { text: string; values: unknown[] }[] = []
   const sql = postgres(world.database_url, {

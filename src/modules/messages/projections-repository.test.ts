@@ -1,4 +1,4 @@
-/** What is promised of the rows that projections fold: messages that move together share one, each keeps its key and time, and a fold is bounded by messages. */
+/** Rows for projections and the limits of a fold. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startPlatform } from '../../../test/support/world.ts'
@@ -11,7 +11,7 @@ const pairs = [
   { projection: 'first', origin_type: 'api' },
 ] as const
 
-test('messages of one origin that take one step share a row for each projection, and each keeps its key and its time', async (t) => {
+test('messages of one origin that take the same step share a row per projection, with their keys and times', async (t) => {
   const { pool } = await startPlatform(t)
   await pool`${transitionsFrom(
     pool,
@@ -56,7 +56,7 @@ test('messages of one origin that take one step share a row for each projection,
   assert.deepEqual([again, second.toSorted(byOrigin)], [[], first.toSorted(byOrigin)])
 })
 
-test('a fold begins no row after its bound of messages, and the next one finds the rest', async (t) => {
+test('a fold stops at its limit of messages, and the next one reads the rest', async (t) => {
   const { pool } = await startPlatform(t)
   for (const origin_id of ['cmp_1', 'cmp_2', 'cmp_3'])
     await pool`${transitionsFrom(

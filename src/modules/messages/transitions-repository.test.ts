@@ -1,4 +1,4 @@
-/** What writing transitions promises: all of a message's step or none of it, and a look-up by key whatever the planner knows. */
+/** Writing transitions: all of a step or nothing, by primary key. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pool } from '../../platform/database/sql.ts'
@@ -55,7 +55,7 @@ const traces = async (pool: Pool, id: string): Promise<Record<string, number>> =
   return row!
 }
 
-test('an acceptance leaves status, event, reference, attempt and item, and ends the job', async (t) => {
+test('an acceptance writes status, event, reference, attempt and callback item, and ends the job', async (t) => {
   const world = await startPlatform(t)
   const [id] = (await sending(world, 1)) as [string]
 
@@ -78,7 +78,7 @@ test('an acceptance leaves status, event, reference, attempt and item, and ends 
   )
 })
 
-test('an acceptance of a message that has moved on meanwhile writes nothing of it, and all of the others', async (t) => {
+test('an acceptance of a message that has changed meanwhile writes nothing, and the others are written', async (t) => {
   const world = await startPlatform(t)
   const [gone, here] = (await sending(world, 2)) as [string, string]
   await world.pool`update messages set status = 'delivered' where id = ${gone}`
@@ -93,7 +93,7 @@ test('an acceptance of a message that has moved on meanwhile writes nothing of i
   assert.deepEqual(await traces(world.pool, here), { events: 1, references: 1, attempts: 1, reports: 1, jobs: 0 })
 })
 
-test('a message is found by its primary key alone, before the table has statistics too', async (t) => {
+test('a message is found by its primary key, even before the table has statistics', async (t) => {
   const world = await startPlatform(t)
   const ids = await sending(world, 3000)
   const connection = await world.pool.reserve()

@@ -1,4 +1,4 @@
-/** What transitions promise whatever the clocks of the processes that tell them. */
+/** Transitions with different clocks. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startWorld } from '../../../test/support/world.ts'
@@ -7,7 +7,7 @@ import { transact } from '../../platform/database/sql.ts'
 import { projectionsOf } from './projections.ts'
 import { applyTransitions } from './transitions.ts'
 
-test('no step of a message is earlier than the one before it, although a process with a slower clock tells it', async (t) => {
+test('no step of a message is earlier than the one before it, even if a slower clock reports it', async (t) => {
   const world = await startWorld(t)
   const { api, id: account } = await world.account({ mode: 'test' })
   const tenant = { account_id: account as `acc_${string}`, mode: 'test' } as const
@@ -47,7 +47,7 @@ test('no step of a message is earlier than the one before it, although a process
   assert.deepEqual([event.created_at, event.data.object.updated_at], [body.read_at, body.read_at])
 })
 
-test('messages of one batch that fail on both sides of midnight are refunded each in the usage of its own day', async (t) => {
+test('messages of one batch that fail before and after midnight are refunded on their own days', async (t) => {
   const world = await startWorld(t)
   const { api, id: account } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
   const tenant = { account_id: account as `acc_${string}`, mode: 'live' } as const

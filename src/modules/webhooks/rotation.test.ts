@@ -1,4 +1,4 @@
-/** Secrets of endpoints after a rotation of the key. */
+/** Endpoint secrets after a key rotation. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
@@ -7,7 +7,7 @@ import { openSecrets } from '../../platform/secrets/secrets.ts'
 import { insertEndpoint, listSealed } from './endpoint-repository.ts'
 import { webhookPeriodicJobs } from './periodic-jobs.ts'
 
-test('after a rotation every secret comes under the new key, the hash key stays, and a foreign key is refused', async (t) => {
+test('a rotation encrypts every secret with the new key, keeps the hash key, and refuses a foreign key', async (t) => {
   const { platform, clock, pool } = await startPlatform(t)
   const [old, next] = [Buffer.alloc(32, 7).toString('base64'), randomBytes(32).toString('base64')]
   await insertEndpoint(pool, {

@@ -1,4 +1,4 @@
-/** How bulk paces itself: by what its pieces take, and by who else wants the wallet. */
+/** How bulk traffic paces itself. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BulkPace } from './bulk-pace.ts'
@@ -7,7 +7,7 @@ const nobody = { rows: 1000, requestsWait: false, alone: true }
 const requests = { ...nobody, requestsWait: true }
 const otherProcess = { ...nobody, alone: false }
 
-test('where others want the wallet bulk rests after a piece six times as long as the piece took, and beside nobody not at all', () => {
+test('bulk idles six times as long as its chunk took while others want the wallet, and otherwise not at all', () => {
   const pace = new BulkPace()
   pace.committed(100, 1000, 1004)
 
@@ -17,7 +17,7 @@ test('where others want the wallet bulk rests after a piece six times as long as
   )
 })
 
-test('while requests come one batch after the other bulk rests, also in the moments in which none waits', () => {
+test('bulk idles between batches of requests, even while no request waits', () => {
   const pace = new BulkPace()
   pace.requestsCame(990)
   pace.committed(100, 1000, 1010)
@@ -26,7 +26,7 @@ test('while requests come one batch after the other bulk rests, also in the mome
   assert.ok(pace.from(1020, nobody) <= 1020)
 })
 
-test('less than a piece waits a moment for more, and a whole piece for nothing', () => {
+test('a small chunk waits for more rows, a full chunk does not', () => {
   const pace = new BulkPace()
   pace.begins(1000)
 
@@ -34,7 +34,7 @@ test('less than a piece waits a moment for more, and a whole piece for nothing',
   assert.ok(pace.from(1000, { ...nobody, rows: pace.pieceRows }) <= 1000)
 })
 
-test('pieces grow and shrink until one takes about 4 ms, but never below what is all fixed cost', () => {
+test('chunks grow and shrink until one takes about 4 ms, within a minimum', () => {
   const rowsAfter = (took: (rows: number) => number): number => {
     const pace = new BulkPace()
     for (let piece = 0; piece < 20; piece++) pace.committed(pace.pieceRows, 0, took(pace.pieceRows))
@@ -47,7 +47,7 @@ test('pieces grow and shrink until one takes about 4 ms, but never below what is
   )
 })
 
-test('a piece that was not full tells little about a full one', () => {
+test('a small chunk changes the estimate for full chunks little', () => {
   const pace = new BulkPace()
   pace.committed(10, 0, 100)
 

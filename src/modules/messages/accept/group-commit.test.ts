@@ -1,4 +1,4 @@
-/** The pump when something fails that nobody expected; the database answers as it is told. */
+/** Group commit with unexpected failures and a scripted database. */
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 import { until } from '../../../../test/support/waiting.ts'
@@ -11,10 +11,10 @@ import { producersOf } from './producers.ts'
 const broken = new Error('nobody expected this')
 const accepted = { n: 0, verdict: 'accepted', contact_id: null, package_grant_id: null }
 
-/** As many large messages as a batch takes. */
+/** As many large messages as fit in a batch. */
 const fourAccepted = [0, 1, 2, 3].map((n) => ({ ...accepted, n }))
 
-test('of a bulk submission that was rejected nothing more is committed, and others go on', async () => {
+test('a rejected bulk submission commits nothing more, and others continue', async () => {
   const database = databaseThat(() => Promise.reject(broken))
   const pump = groupCommit(database.deps())
 
@@ -28,7 +28,7 @@ test('of a bulk submission that was rejected nothing more is committed, and othe
   assert.ok(database.asked() <= 2, `${database.asked()} statements`)
 })
 
-test('a batch whose rows cannot be made is rejected, and the pump goes on', async () => {
+test('a batch whose rows cannot be built is rejected, and the next batch continues', async () => {
   const database = databaseThat(() => Promise.resolve([accepted]))
   const memoryQueue = { process_id: 'process_1', lease_ms: 1000, offer: () => undefined, accepts: mock.fn(() => true) }
   memoryQueue.accepts.mock.mockImplementationOnce(() => {
@@ -46,7 +46,7 @@ test('a batch whose rows cannot be made is rejected, and the pump goes on', asyn
   )
 })
 
-test('what was accepted is answered though nobody can be told of it, and the pump goes on', async () => {
+test('accepted messages are answered even if they cannot be queued in memory', async () => {
   const database = databaseThat(() => Promise.resolve([accepted]))
   const emitted = mock.fn(() => {
     throw broken
@@ -64,7 +64,7 @@ test('what was accepted is answered though nobody can be told of it, and the pum
   )
 })
 
-test('an interactive submission that no batch could hold is refused before anything is stored', () => {
+test('an interactive submission that fits in no batch is refused before anything is stored', () => {
   const database = databaseThat(() => Promise.resolve([accepted]))
   const pump = groupCommit(database.deps())
 
@@ -74,7 +74,7 @@ test('an interactive submission that no batch could hold is refused before anyth
   assert.equal(pump.load().interactive, 0)
 })
 
-test('a batch takes a few large messages, however many wait, and the small one behind them comes with the next', async () => {
+test('a batch has a few large messages only, and a small message behind them is in the next batch', async () => {
   const database = databaseThat(() => Promise.resolve(fourAccepted))
   const pump = groupCommit(database.deps())
   const large = 'x'.repeat(1_000_000)
@@ -89,7 +89,7 @@ test('a batch takes a few large messages, however many wait, and the small one b
   assert.ok(database.asked() >= 3, `${database.asked()} statements`)
 })
 
-test('large messages of an account wait up to a bound, whatever their number; beyond it they are unavailable, and those of others are not', async () => {
+test('large messages of an account wait up to a limit, and other accounts are not affected', async () => {
   const database = databaseThat(() => Promise.resolve(fourAccepted))
   const pump = groupCommit(database.deps())
   const large = 'x'.repeat(1_000_000)
@@ -108,7 +108,7 @@ test('large messages of an account wait up to a bound, whatever their number; be
   assert.deepEqual(pump.load(), { interactive: 0, bulk: 0, outside: 0 })
 })
 
-test('a message of one account is in the next batch, however many of another wait before it', async () => {
+test('a message of one account is in the next batch, however many of another account wait', async () => {
   const answered: string[] = []
   const database = databaseThat(() =>
     Promise.resolve(Array.from({ length: limits.group_commit_rows_max }, (_, n) => ({ ...accepted, n }))),
@@ -126,7 +126,7 @@ test('a message of one account is in the next batch, however many of another wai
   assert.ok(before <= 5, `${before} of 40 batches went before it`)
 })
 
-test('a piece of bulk does not begin beside a commit of requests that is under way', async () => {
+test('a bulk chunk does not start beside a commit of requests', async () => {
   const answered = Promise.withResolvers<void>()
   const rows = Array.from({ length: limits.group_commit_rows_max }, (_, n) => ({ ...accepted, n }))
   const database = databaseThat(async () => {
@@ -149,7 +149,7 @@ test('a piece of bulk does not begin beside a commit of requests that is under w
   assert.equal(database.asked(), 2)
 })
 
-test('an account has a quarter of the room for what waits', async () => {
+test('one account may use a quarter of the capacity', async () => {
   const database = databaseThat(() =>
     Promise.resolve(Array.from({ length: limits.group_commit_rows_max }, (_, n) => ({ ...accepted, n }))),
   )
@@ -180,7 +180,7 @@ const messages = (traffic: Traffic, count: number, body = 'Hello', account_id = 
   })) as unknown as Submission['items'],
 })
 
-/** A database that answers every statement in this way, and what the pump has with it; parts of statements are no statements. */
+/** A scripted database and the dependencies of the pump. */
 function databaseThat(answers: () => Promise<unknown>) {
   let asked = 0
   const ask = () => {

@@ -1,4 +1,4 @@
-/** The bound of a queue, and when it is counted again. */
+/** The limit of a queue and its counts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { limits } from '../../../api/limits.ts'
@@ -43,7 +43,7 @@ test('a request does not wait for the count of its queue', async (t) => {
   bound.check(queue)
 })
 
-test('a queue that has room again accepts messages, also after the clock was set back', async (t) => {
+test('a queue with free capacity accepts messages again, even after the clock was set back', async (t) => {
   const { pool, clock, bound } = await fullQueue(t)
   await until('the queue to be refused', () => isRefused(bound))
   await pool`delete from dispatch_jobs`
@@ -54,7 +54,7 @@ test('a queue that has room again accepts messages, also after the clock was set
   await until('the queue to be accepted again', () => !isRefused(bound))
 })
 
-test('a count from long ago refuses nothing', async (t) => {
+test('an outdated count refuses nothing', async (t) => {
   const { clock, bound } = await fullQueue(t)
   await until('the queue to be refused', () => isRefused(bound))
   await clock.advance(3600_000)

@@ -1,4 +1,4 @@
-/** What a batch does about failures, with a path that fails as it is told and a database that answers as it is told. */
+/** Recovery of a batch with a scripted path and database. */
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 import type { MessageRow } from '../message.ts'
@@ -11,7 +11,7 @@ const moment = momentAt(Date.parse('2026-01-01T00:00:00.000Z'), 10_000)
 const refusedCode = 'ECONNREFUSED'
 const lostCode = 'CONNECTION_CLOSED'
 
-test('what was decided and committed stays so when the database is gone for the rest', async () => {
+test('committed outcomes stay when the database is lost for the rest', async () => {
   const unit = unitWith('a', 'b', 'c')
   const path: Path = (_, units) => {
     accept(units, 'a', 'b')
@@ -24,7 +24,7 @@ test('what was decided and committed stays so when the database is gone for the 
   assert.equal(unit.answered, false)
 })
 
-test('a failure that no row is to blame for is told, though a part was decided already', async () => {
+test('a failure without a bad row is reported, even if a part is decided already', async () => {
   const unit = unitWith('a', 'b')
   const fault = failure('22003')
   const path: Path = (_, units) => {
@@ -40,7 +40,7 @@ test('a failure that no row is to blame for is told, though a part was decided a
   assert.deepEqual(unit.outcomes.map(wordOf), ['accepted', undefined])
 })
 
-test('what was lost in its commit stays uncertain when the repeat cannot reach the database', async () => {
+test('a lost commit stays uncertain when the repeat cannot reach the database', async () => {
   const [unit, failures] = [unitWith('a'), [failure(lostCode), failure(refusedCode)]]
   const path: Path = () => Promise.reject(failures.shift()!)
   let looks = 0
@@ -58,7 +58,7 @@ test('what was lost in its commit stays uncertain when the repeat cannot reach t
 })
 
 for (const code of ['53300', '57014', '28P01'])
-  test(`what was lost in its commit stays uncertain while nobody is told what is stored (${code})`, async () => {
+  test(`a lost commit stays uncertain while the look-up fails (${code})`, async () => {
     const unit = unitWith('a')
     let asked = 0
     const refuses = () => {
@@ -71,7 +71,7 @@ for (const code of ['53300', '57014', '28P01'])
     assert.deepEqual([asked, unit.outcomes.map(wordOf)], [20, ['uncertain']])
   })
 
-test('what was lost in its commit is found once the server has room for its clients again', async () => {
+test('a lost commit is found once the server accepts connections again', async () => {
   const unit = unitWith('a')
   let looks = 0
   const look = () => (looks++ < 3 ? Promise.reject(failure('53300')) : Promise.resolve([{ id: 'a' }]))
@@ -81,7 +81,7 @@ test('what was lost in its commit is found once the server has room for its clie
   assert.deepEqual(unit.outcomes.map(wordOf), ['accepted'])
 })
 
-test('what no connection came about for is certainly not stored', async () => {
+test('without a connection nothing is stored for certain', async () => {
   const unit = unitWith('a')
 
   await recovering(depsWith(), [unit], moment, () => Promise.reject(failure('53300')))
@@ -89,7 +89,7 @@ test('what no connection came about for is certainly not stored', async () => {
   assert.deepEqual(unit.outcomes.map(wordOf), ['unreachable'])
 })
 
-test('of units that fail for what nobody expected those alone are rejected of which nothing can stand', () => {
+test('after an unexpected failure only units that cannot be stored are rejected', () => {
   const [lost, partly, plain] = [unitWith('a'), unitWith('b', 'c'), unitWith('d')]
   lost.mayBeStored = true
   accept([partly], 'b')
@@ -106,7 +106,7 @@ test('of units that fail for what nobody expected those alone are rejected of wh
   )
 })
 
-test('a database that hangs is asked for five seconds and no longer what it has stored', async () => {
+test('a database that hangs is queried for five seconds at most', async () => {
   const unit = unitWith('a')
   let [asked, now] = [0, 0]
   const hangs = () => {
@@ -122,7 +122,7 @@ test('a database that hangs is asked for five seconds and no longer what it has 
   assert.deepEqual([asked, unit.outcomes.map(wordOf)], [2, ['uncertain']])
 })
 
-test('units of a batch that always fail together are parted, and the others are accepted', async () => {
+test('units that always fail together are separated, and the others are accepted', async () => {
   const ids = Array.from({ length: 64 }, (_, at) => `${at}`)
   const units = ids.map((id) => unitWith(id))
   const path = mock.fn<Path>((_, batch) => {
@@ -138,7 +138,7 @@ test('units of a batch that always fail together are parted, and the others are 
   assert.ok(path.mock.callCount() < 30, `${path.mock.callCount()} attempts`)
 })
 
-test('a unit that races alone at every repeat is told so', async () => {
+test('a unit that races alone at every repeat is rejected', async () => {
   const path = mock.fn<Path>(() => Promise.reject(failure('40001')))
 
   await assert.rejects(recovering(depsWith(), [unitWith('a'), unitWith('b')], moment, path), /40001/)
@@ -146,7 +146,7 @@ test('a unit that races alone at every repeat is told so', async () => {
   assert.ok(path.mock.callCount() < 30, `${path.mock.callCount()} attempts`)
 })
 
-/** What a path decides of these rows. */
+/** The outcomes of a path. */
 function accept(units: readonly Unit[], ...ids: string[]): void {
   for (const { unit, index, row } of undecided(units))
     if (ids.includes(row.id)) unit.outcomes[index] = { kind: 'accepted', row: { id: row.id } as MessageRow }
@@ -172,7 +172,7 @@ function unitWith(...ids: string[]): Unit {
   return unit
 }
 
-/** Every look into the database comes to what `look` does; by default nothing stands there. */
+/** Every look-up runs `look`; by default nothing is found. */
 function depsWith(look: () => Promise<readonly { id: string }[]> = () => Promise.resolve([])): CommitDeps {
   const projections = { pairs: [], pairsOf: () => [], wake: () => undefined }
   const platform = {

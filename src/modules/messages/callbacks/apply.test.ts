@@ -1,11 +1,11 @@
-/** Whom the worker `reports` wakes. */
+/** Workers that `reports` wakes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testProjection } from '../../../../test/support/projection.ts'
 import { startWorld } from '../../../../test/support/world.ts'
 import { insertCallbackItems } from './repository.ts'
 
-test('what is sent in answer to an inbound message is on its way at once', async (t) => {
+test('an automatic reply to an inbound message is sent at once', async (t) => {
   const world = await startWorld(t, { projections: [testProjection('test', ['inbound']).projection] })
   const shop = await world.account({ mode: 'live' })
   const channel = {

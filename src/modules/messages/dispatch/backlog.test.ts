@@ -4,7 +4,7 @@ import type { Priority } from '../../../api/resources/message.ts'
 import type { MessageRow } from '../message.ts'
 import { backlog } from './backlog.ts'
 
-/** Jobs `<queue><number>`, so many of each queue. */
+/** Jobs `<queue><number>`. */
 function filled(counts: Record<string, number>, priority: Priority = 'normal') {
   const waiting = backlog()
   for (const [queue, count] of Object.entries(counts))
@@ -23,7 +23,7 @@ function filled(counts: Record<string, number>, priority: Priority = 'normal') {
 const perQueue = (taken: readonly { row: MessageRow }[]) =>
   Object.fromEntries([...Map.groupBy(taken, ({ row }) => row.id[0]!)].map(([queue, jobs]) => [queue, jobs.length]))
 
-test('each queue gets an equal share, and what one may not use the others get', () => {
+test('each queue gets an equal share, and others use what is left of it', () => {
   const waiting = filled({ a: 100, b: 100, c: 5, d: 100 })
 
   const taken = waiting.take(60, (queue, _, wanted) => (queue === 'd' ? Math.min(1, wanted) : wanted))
@@ -36,7 +36,7 @@ test('each queue gets an equal share, and what one may not use the others get', 
   )
 })
 
-test('no more is taken than there is or than may go, and who has waited longest goes first', () => {
+test('only allowed jobs are taken, and those that waited longest come first', () => {
   const waiting = filled({ a: 2, b: 3 })
 
   assert.deepEqual(
@@ -54,7 +54,7 @@ test('no more is taken than there is or than may go, and who has waited longest 
   assert.equal(waiting.size, 0)
 })
 
-test('within a queue what is urgent goes first', () => {
+test('high priority comes first within a queue', () => {
   const waiting = filled({ a: 2 }, 'low')
   waiting.add('a', {
     row: { id: 'urgent', priority: 'high' } as MessageRow,

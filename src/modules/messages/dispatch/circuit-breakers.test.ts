@@ -20,7 +20,7 @@ function failing(times: number) {
   return { made, woken, go }
 }
 
-test('after ten failures in a row one message goes now and then, and the first answer lets all go', () => {
+test('after ten failures in a row only probes are sent, and the first answer ends the pause', () => {
   const { made, woken, go } = failing(10)
   const granted = [0, 999, 1000, 1001, 2999, 3000, 6999, 7000].map((now) => go('ch_1', now, 5))
   made.note(row, { kind: 'throttled', limit_on: 'recipient' }, { began_ms: 7000, now_ms: 7001 })
@@ -29,7 +29,7 @@ test('after ten failures in a row one message goes now and then, and the first a
   assert.deepEqual([go('ch_1', 7001, 5), made.isOpen('ch_1'), woken], [5, false, ['dispatch']])
 })
 
-test('probes are at most half a minute apart, and another channel is none of it', () => {
+test('probes are at most half a minute apart, and other channels are not affected', () => {
   const { made, go } = failing(10)
   let last = 0
   for (let n = 0; n < 20; n++) {
@@ -41,7 +41,7 @@ test('probes are at most half a minute apart, and another channel is none of it'
   assert.deepEqual([go('ch_2', 0, 7), made.probeAt('ch_2')], [7, null])
 })
 
-test('an answer among failures begins the count anew', () => {
+test('an answer between failures restarts the count', () => {
   const { made } = failing(9)
   made.note(row, { kind: 'refused' }, { began_ms: 0, now_ms: 0 })
   for (let n = 0; n < 9; n++) made.note(row, { kind: 'unavailable' }, { began_ms: 0, now_ms: 0 })
@@ -49,7 +49,7 @@ test('an answer among failures begins the count anew', () => {
   assert.equal(made.isOpen('ch_1'), false)
 })
 
-test('a provider is out of reach when it failed for half a minute without a success, and once it was tried only after another', () => {
+test('a provider is unreachable after half a minute of failures, and again only after another half minute', () => {
   const { made } = failing(10)
   const [early, late] = [made.outOfReach(29_999).length, made.outOfReach(30_000).length]
   made.reached('ch_1', 30_000)
@@ -59,7 +59,7 @@ test('a provider is out of reach when it failed for half a minute without a succ
   assert.deepEqual([early, late, quiet, made.outOfReach(90_000).length], [0, 1, 0, 1])
 })
 
-test('after refused credentials, and when a lost link is back, one message goes first', () => {
+test('after refused credentials or a lost connection one message is sent first', () => {
   const { made, go } = failing(0)
   made.note(row, { kind: 'refused', channel_lost: true }, { began_ms: 0, now_ms: 0 })
   const afterRefusal = [go('ch_1', 0, 5), go('ch_1', 0, 5)]
@@ -68,7 +68,7 @@ test('after refused credentials, and when a lost link is back, one message goes 
   assert.deepEqual([...afterRefusal, go('ch_1', 500, 5), made.outOfReach(60_000)], [1, 0, 1, []])
 })
 
-test('probes take by turns what waits longest and what came last, and one that was not handed over is none', () => {
+test('probes alternate between the oldest and the newest message, and an unsent probe does not count', () => {
   const { made, go } = failing(10)
   const choices = [1000, 3000, 7000].map((now) => (go('ch_1', now, 1), made.choice('ch_1')))
   const before = [made.probeAt('ch_1'), go('ch_1', 7001, 1)]
@@ -81,7 +81,7 @@ test('probes take by turns what waits longest and what came last, and one that w
   )
 })
 
-test('a link that somebody tried lets the next probe go at once, each time that it is tried, and nothing where the circuit is closed', () => {
+test('each test of the connection makes the next probe due, and changes nothing on a channel that is not paused', () => {
   const { made, go } = failing(10)
   for (const now of [1000, 3000, 7000, 15_000]) go('ch_1', now, 1)
   made.connectionTested('ch_1', 0, 16_000)
@@ -98,7 +98,7 @@ test('a link that somebody tried lets the next probe go at once, each time that 
 const throttled = (more: { readonly limit_on?: LimitOn; readonly retry_after_ms?: number } = {}) =>
   ({ kind: 'throttled', limit_on: 'channel', ...more }) as const
 
-test('a channel that is throttled waits as long as its provider asks, then one message goes, and its answer lets the others go', () => {
+test('a throttled channel waits as long as its provider asks, then a probe ends the pause', () => {
   const { made, woken, go } = failing(0)
   const begun = made.note(row, throttled({ retry_after_ms: 7000 }), { began_ms: 0, now_ms: 0 })
   const granted = [0, 6999, 7000, 7001].map((now) => go('ch_1', now, 5))
@@ -108,7 +108,7 @@ test('a channel that is throttled waits as long as its provider asks, then one m
   assert.deepEqual([over, woken, go('ch_1', 7100, 5)], ['over', ['dispatch'], 5])
 })
 
-test('pauses grow where a provider goes on throttling, without a word of how long or with one that is too short, up to half a minute', () => {
+test('pauses grow up to half a minute while a provider keeps throttling', () => {
   for (const retry_after_ms of [0, 250, NaN]) {
     const { made } = failing(0)
     let [now_ms, waits] = [0, [] as number[]]
@@ -122,14 +122,14 @@ test('pauses grow where a provider goes on throttling, without a word of how lon
   }
 })
 
-test('a provider that asks for hours is tried once a minute', () => {
+test('a provider that asks for hours is probed once a minute', () => {
   const { made } = failing(0)
   made.note(row, throttled({ retry_after_ms: 86_400_000 }), { began_ms: 0, now_ms: 0 })
 
   assert.equal(made.probeAt('ch_1'), 60_000)
 })
 
-test('what was under way when the pause began neither ends it nor makes it grow; a longer wait that it tells counts', () => {
+test('attempts in progress at the start of a pause neither end nor lengthen it, except by a longer wait', () => {
   const { made } = failing(0)
   made.note(row, throttled(), { began_ms: 0, now_ms: 0 })
   const told = [throttled(), { kind: 'accepted' } as const, { kind: 'refused' } as const].map((one) =>
@@ -141,7 +141,7 @@ test('what was under way when the pause began neither ends it nor makes it grow;
   assert.deepEqual([told, after, made.probeAt('ch_1')], [[null, null, null], 1000, 5020])
 })
 
-test('a pause begins once, whatever longer waits the other answers and the probes tell', () => {
+test('a pause begins once, whatever later answers say', () => {
   const { made } = failing(0)
   const note = (retry_after_ms: number, probe = false) => {
     const told = made.note(row, throttled({ retry_after_ms }), { began_ms: 0, now_ms: 0, probe })
@@ -154,7 +154,7 @@ test('a pause begins once, whatever longer waits the other answers and the probe
   assert.deepEqual([burst, probed, note(1000, true)], [[true, false, false, null], false, false])
 })
 
-test('a limit on one recipient leaves the channel alone; one of which nothing is said does once another recipient meets it, with nothing taken in between', () => {
+test('a limit on one recipient does not pause the channel; an unspecified limit does at the second recipient in a row', () => {
   const { made } = failing(0)
   const meet = (limit_on: LimitOn, to: string) => (
     made.note(row, throttled({ limit_on }), { began_ms: 0, now_ms: 0, to }),
@@ -169,7 +169,7 @@ test('a limit on one recipient leaves the channel alone; one of which nothing is
   )
 })
 
-test('a probe that is not answered makes a throttled channel one whose provider fails; an answer makes it one that is well', () => {
+test('an unanswered probe turns throttling into failing, and an answer ends it', () => {
   const { made, go } = failing(0)
   made.note(row, throttled(), { began_ms: 0, now_ms: 0 })
   go('ch_1', 1000, 1)
@@ -180,7 +180,7 @@ test('a probe that is not answered makes a throttled channel one whose provider 
   assert.deepEqual([over, failed.length, waiting.length, made.isOpen('ch_1')], ['over', 1, 0, false])
 })
 
-test('a pause for throttling ends with the link, as whoever lost it is told', () => {
+test('a pause for throttling ends with the connection and reports it', () => {
   const { made } = failing(0)
   made.note(row, throttled(), { began_ms: 0, now_ms: 0 })
   const lost = made.note(row, { kind: 'refused', channel_lost: true }, { began_ms: 0, now_ms: 10 })
@@ -189,7 +189,7 @@ test('a pause for throttling ends with the link, as whoever lost it is told', ()
   assert.deepEqual([lost, made.disconnected('ch_2', 10), made.disconnected('ch_2', 20)], ['over', true, false])
 })
 
-test('a pause that another process was told to is kept once, and for as long as it lasts', () => {
+test('the pause of another process is adopted once, while it lasts', () => {
   const { made, go } = failing(0)
   const pause = { ...row, until_ms: 20_000, times: 3 }
   const adopted = [made.adopt(pause, 5000), made.adopt(pause, 5001)]
@@ -200,7 +200,7 @@ test('a pause that another process was told to is kept once, and for as long as 
   assert.deepEqual([made.adopt(pause, 20_200), made.adopt({ ...pause, channel_id: 'ch_2' }, 60_000)], [false, false])
 })
 
-test('a clock that is set back ends no pause late', () => {
+test('a clock that is set back does not delay the end of a pause', () => {
   const { made, go } = failing(0)
   made.note(row, throttled(), { began_ms: 3_600_000, now_ms: 3_600_000 })
 
@@ -208,7 +208,7 @@ test('a clock that is set back ends no pause late', () => {
   assert.deepEqual([made.waits('ch_1', 1), made.waits('ch_2', 1)], [true, false])
 })
 
-test('a clock that is set back keeps nobody from bringing a channel back, once for each try, or from finding it out of reach', () => {
+test('a clock that is set back does not prevent probes or disconnection', () => {
   const { made, go } = failing(0)
   const fails = (now_ms: number, times: number) => {
     for (let n = 0; n < times; n++) made.note(row, { kind: 'unavailable' }, { began_ms: now_ms, now_ms })

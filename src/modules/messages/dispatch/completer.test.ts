@@ -1,4 +1,4 @@
-/** What writing completions promises when providers are odd. */
+/** Completions with odd providers and databases. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Outcome } from '../../../providers/provider.ts'
@@ -14,7 +14,7 @@ import type { Completion } from './completion.ts'
 import { inProgress } from './in-progress.ts'
 import type { Job } from './job.ts'
 
-test('messages that a provider names alike are all sent, and the first keeps the name', async (t) => {
+test('messages with the same provider id are all sent, and the first keeps the id', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
   const channel = (
@@ -60,7 +60,7 @@ test('messages that a provider names alike are all sent, and the first keeps the
   await world.invariants()
 })
 
-test('a name that a provider uses again is that of the newer message once the older one is over', async (t) => {
+test('a reused provider id belongs to the newer message once the older one is final', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
   const channel = (
@@ -106,7 +106,7 @@ test('a name that a provider uses again is that of the newer message once the ol
   )
 })
 
-test('what becomes of several messages is written with all of them locked in one order, whatever became of each', async (t) => {
+test('outcomes of several messages are written with all of them locked in one order', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
   const channel = (
@@ -156,7 +156,7 @@ test('what becomes of several messages is written with all of them locked in one
   assert.deepEqual([free, statuses.map(({ status }) => status)], [1, ['sent', 'sending']])
 })
 
-test('of messages that a provider tells of by one id when it is asked, one has it, and the others are asked about again', async (t) => {
+test('when status queries return one id for several messages, one gets it and the others are queried again', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
   const creation = { type: 'sms', provider: 'simulator', name: 'Alerts', identifier: '+4915100000001', credentials: {} }
@@ -207,7 +207,7 @@ test('of messages that a provider tells of by one id when it is asked, one has i
   )
 })
 
-test('a message that is cancelled while the sandbox takes it was never handed over: no attempt, no receipt, no reply', async (t) => {
+test('a message cancelled during a sandbox attempt was never sent: no attempt, no receipt, no reply', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account({ mode: 'test' })
   const { id } = (
@@ -262,7 +262,7 @@ test('a message that is cancelled while the sandbox takes it was never handed ov
   await world.invariants()
 })
 
-test('an answer that cannot be stored ends its own message alone, and none waits behind it', async (t) => {
+test('an outcome that cannot be stored affects its own message only', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
   const channel = (
@@ -333,7 +333,7 @@ test('an answer that cannot be stored ends its own message alone, and none waits
   await world.invariants()
 })
 
-test('what expired in the memory of a process that has lost it is for the one to end that has it in hand', async (t) => {
+test('an expired job that this process has lost is ended by its current owner', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
   const creation = { type: 'sms', provider: 'simulator', name: 'Alerts', identifier: '+4915100000001', credentials: {} }
@@ -372,7 +372,7 @@ test('what expired in the memory of a process that has lost it is for the one to
   await world.invariants()
 })
 
-/** A completer whose database can be away, and a job of it that ends. */
+/** A completer whose database can be unavailable, and a job. */
 async function completing(t: TestContext) {
   const world = await startWorld(t)
   const state = { away: true, asked: 0, woken: (): void => undefined }
@@ -411,7 +411,7 @@ async function completing(t: TestContext) {
   return { world, state, jobs, job, made, complete }
 }
 
-test('what a database that is away does not take is written when it is back', async (t) => {
+test('outcomes are written when an unavailable database is back', async (t) => {
   const { world, state, jobs, made } = await completing(t)
 
   await until('some failures', async () => {
@@ -425,7 +425,7 @@ test('what a database that is away does not take is written when it is back', as
   assert.deepEqual([during, jobs.size], [1, 0])
 })
 
-test('a completer that stops gives a database that is away up by itself, without a clock that somebody moves on', async (t) => {
+test("a stopping completer gives up an unavailable database by the machine's clock", async (t) => {
   const { state, jobs, made } = await completing(t)
 
   made.stop()
@@ -434,7 +434,7 @@ test('a completer that stops gives a database that is away up by itself, without
   assert.deepEqual([state.away, jobs.size], [true, 1])
 })
 
-test('what is completed in the moment in which the last batch ends is written too', async (t) => {
+test('a completion that arrives at the end of the last batch is written', async (t) => {
   const { state, jobs, job, made, complete } = await completing(t)
   state.away = false
   let more = 3

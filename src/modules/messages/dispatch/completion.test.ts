@@ -52,7 +52,7 @@ const throttled = (retry_after_ms?: number): Outcome => ({
 })
 const wait = (completion: Completion) => (nextDue(completion) ?? Number.NaN) - at_ms
 
-test('what was certainly not sent is repeated later and later, at most a minute apart', () => {
+test('messages that were not sent are retried later and later, at most a minute apart', () => {
   const away: Outcome = { kind: 'unavailable', provider_code: null, message: '' }
 
   assert.deepEqual(
@@ -61,7 +61,7 @@ test('what was certainly not sent is repeated later and later, at most a minute 
   )
 })
 
-test('a provider’s code that is empty is none, on the message and on its attempt', () => {
+test('an empty provider code is null on the message and on its attempt', () => {
   const kept = ['', ' ', null, 'EC_1'].map((provider_code) => {
     const completion = completed({ kind: 'refused', code: 'provider_error', provider_code, message: 'No.' })
     const step = stepOf(row, transitionsOf(completion))
@@ -76,14 +76,14 @@ test('a provider’s code that is empty is none, on the message and on its attem
   ])
 })
 
-test('a provider that throttles is given the time that it asks for, but not more than a minute', () => {
+test('a throttled message waits as long as the provider asks, at most a minute', () => {
   assert.deepEqual(
     [throttled(), throttled(100), throttled(5000), throttled(3600_000)].map((outcome) => wait(completed(outcome))),
     [500, 500, 5000, 60_000],
   )
 })
 
-test('what was perhaps sent is repeated after half a minute, then more and more rarely, and what has ended never', () => {
+test('messages with unknown outcomes are retried after half a minute, then more rarely', () => {
   const ended: Completion[] = [
     completed({ kind: 'accepted', provider_ids: ['p'] }),
     completed({ kind: 'refused', code: 'provider_error', provider_code: null, message: '' }),
@@ -97,7 +97,7 @@ test('what was perhaps sent is repeated after half a minute, then more and more 
   assert.deepEqual(ended.map(nextDue), [null, null, null])
 })
 
-test('a message that expires before its next hand-over is looked at when it does', () => {
+test('a message that expires before its next attempt is checked when it does', () => {
   const soon = (expires_at: string) => wait(completed(throttled(5000), { expires_at }))
 
   assert.deepEqual(
@@ -106,7 +106,7 @@ test('a message that expires before its next hand-over is looked at when it does
   )
 })
 
-test('receipts of a provider within this process are applied with its answer, those of others and later ones are kept', () => {
+test('due receipts of in-process providers are applied with the answer, all others are stored', () => {
   const item = (after_ms: number) => ({
     after_ms,
     item: { kind: 'delivery_receipt', provider_id: 'p', transition: 'deliver' } as const,
@@ -127,7 +127,7 @@ test('receipts of a provider within this process are applied with its answer, th
   ])
 })
 
-test('a hand-over is dated when it began, and a message of several parts has a reference for each', () => {
+test('an attempt is dated by its start, and each part has a reference', () => {
   const completion = completed({ kind: 'accepted', provider_ids: ['one', 'two'] })
 
   assert.deepEqual(
@@ -146,7 +146,7 @@ test('a hand-over is dated when it began, and a message of several parts has a r
   )
 })
 
-test('a message that is throttled for eight hand-overs is refused, where the provider says with what, and so is one of which it never tells', () => {
+test('a message that is throttled for eight attempts or never has an outcome is refused', () => {
   const if_lasting = {
     code: 'policy_violation',
     provider_code: '131048',

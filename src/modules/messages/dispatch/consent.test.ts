@@ -1,9 +1,9 @@
-/** Whether consent is looked at again before a message goes. */
+/** Consent of waiting messages. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { startWorld } from '../../../../test/support/world.ts'
 
-test('a message that waits in memory is not sent once its recipient is blocked, also where the clock was set back meanwhile', async (t) => {
+test('a message in memory is not sent after its recipient was blocked, even if the clock was set back', async (t) => {
   for (const jump of [0, -3600_000]) {
     const world = await startWorld(t)
     const { api } = await world.account()

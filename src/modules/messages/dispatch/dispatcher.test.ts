@@ -1,9 +1,9 @@
-/** What the worker `dispatch` does with what a dead process has left. */
+/** Rescue of jobs by the worker `dispatch`. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startWorld } from '../../../../test/support/world.ts'
 
-test('whatever a dead process had in hand is taken over in one pass, however much it is, and every process is told', async (t) => {
+test('all jobs of a dead process are rescued in one run, and every process is woken', async (t) => {
   const world = await startWorld(t)
   const { id } = await world.account()
   const at = world.clock.iso()

@@ -1,4 +1,4 @@
-/** What the executor promises of jobs that do not go after all: their claims, and the places of probes. */
+/** Jobs that are not sent after all: their claims and probes. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startWorld } from '../../../../test/support/world.ts'
@@ -14,7 +14,7 @@ import { inProgress } from './in-progress.ts'
 import type { Job } from './job.ts'
 import { channelRates } from './rates.ts'
 
-/** An executor of one channel that says what left it, and a job of it whose message is in the table. */
+/** An executor of one channel, and a stored message's job. */
 async function executing(t: TestContext) {
   const world = await startWorld(t)
   const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
@@ -82,7 +82,7 @@ async function executing(t: TestContext) {
   }
 }
 
-test('nothing is handed over whose claim could end meanwhile, nor what is not this process’s any more: it goes back', async (t) => {
+test('a job whose claim ends soon or that belongs to another process is released unsent', async (t) => {
   for (const why of ['short', 'lost'] as const) {
     const { world, state, jobs, job, made, isFree } = await executing(t)
     const lease_until_ms = world.clock.now() + (why === 'short' ? 29_000 : 60_000)
@@ -95,7 +95,7 @@ test('nothing is handed over whose claim could end meanwhile, nor what is not th
   }
 })
 
-test('a job of an earlier claim of this process is not handed over: who had it in between may have', async (t) => {
+test('a job of an earlier claim of this process is not sent, because another process may have sent it', async (t) => {
   const { state, job, made, completions } = await executing(t)
 
   const { row, lease_until_ms } = job()
@@ -107,13 +107,13 @@ test('a job of an earlier claim of this process is not handed over: who had it i
 const exits: Readonly<Record<string, (given: Awaited<ReturnType<typeof executing>>) => void>> = {
   'its recipient has opted out': ({ state }) => void (state.blocked = true),
   'it is being cancelled': ({ jobs, job, world }) => void jobs.withdraw([job().row.id], world.clock.elapsed()),
-  'it cannot be made ready': ({ state }) => void (state.fails = 'connection'),
+  'it cannot be prepared': ({ state }) => void (state.fails = 'connection'),
   'the database fails': ({ state }) => void (state.fails = 'find'),
   'another process has its channel': ({ state }) => void (state.held = false),
 }
 
 for (const [why, arrange] of Object.entries(exits))
-  test(`a probe that is not handed over gives its place to another, and nothing else does: ${why}`, async (t) => {
+  test(`an unsent probe frees its place, and nothing else does: ${why}`, async (t) => {
     const given = await executing(t)
     const { world, state, made, job, beginProbe, probeAt } = given
     const planned = beginProbe()
@@ -126,7 +126,7 @@ for (const [why, arrange] of Object.entries(exits))
     assert.deepEqual([state.attempts, afterOther, probeAt()], [0, planned, world.clock.now()])
   })
 
-test('a hand-over is behind a fence that falls with the lease: what a process that slept has not written yet, another may have handed over', async (t) => {
+test('a fence stops a request that was not written before the lease ended', async (t) => {
   const { made, job, state } = await executing(t)
   const seen: (boolean | undefined)[] = []
   state.sending = () => {
@@ -140,7 +140,7 @@ test('a hand-over is behind a fence that falls with the lease: what a process th
   assert.deepEqual(seen, [true, false])
 })
 
-test('what is in its provider’s hands becomes `sending` also where the clock was set back meanwhile', async (t) => {
+test('a message in progress is written as `sending` even if the clock was set back', async (t) => {
   const { world, made, job } = await executing(t)
   await made.sendAll([job()])
   const statuses = async () => (await world.pool`select status from messages`).map((row) => row['status'])
@@ -153,7 +153,7 @@ test('what is in its provider’s hands becomes `sending` also where the clock w
 })
 
 for (const jump_ms of [3600_000, -3600_000])
-  test(`since when a message is in its provider’s hands is told also where the clock was set ${jump_ms > 0 ? 'ahead' : 'back'} meanwhile`, async (t) => {
+  test(`\`sending_at\` is right even if the clock was set ${jump_ms > 0 ? 'ahead' : 'back'} meanwhile`, async (t) => {
     const { world, made, job, state, completions } = await executing(t)
     const began = world.clock.iso()
     state.sending = () => world.clock.jump(jump_ms)

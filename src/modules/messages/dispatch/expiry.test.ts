@@ -1,4 +1,4 @@
-/** What the search for expired messages promises: it finds each, takes little at a time, and keeps nothing waiting. */
+/** The search for expired messages. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startPlatform } from '../../../../test/support/world.ts'
@@ -25,7 +25,7 @@ async function searching(t: TestContext) {
   return { pool, clock, leave, look }
 }
 
-test('a look takes in so many jobs of a queue and priority and no more, and the next goes on behind them', async (t) => {
+test('a search reads a limited number of jobs per queue and priority, and the next one continues after them', async (t) => {
   const { pool, clock, leave } = await searching(t)
   await leave('long', 50, [50])
   const search = { at: clock.iso(), aged: clock.iso(), looked_max: 10, found_max: 100 }
@@ -45,7 +45,7 @@ test('a look takes in so many jobs of a queue and priority and no more, and the 
   ])
 })
 
-test('whatever expired is found, in long queues and in those beside them', async (t) => {
+test('all expired messages are found, in long and short queues', async (t) => {
   const { leave, look } = await searching(t)
   await leave('long', 2 * lookedMax, [1, lookedMax, 2 * lookedMax])
   await leave('short', 5, [2])
@@ -56,7 +56,7 @@ test('whatever expired is found, in long queues and in those beside them', async
   assert.deepEqual(found.toSorted(), ['long_1', `long_${lookedMax}`, `long_${2 * lookedMax}`, 'short_2'].toSorted())
 })
 
-test('where more has expired than is taken at once, the rest follows at once', async (t) => {
+test('when more has expired than fits in one search, the next search follows at once', async (t) => {
   const { leave, look } = await searching(t)
   await leave('short', 5, [1, 2, 3])
 
@@ -66,7 +66,7 @@ test('where more has expired than is taken at once, the rest follows at once', a
   assert.deepEqual([...first, ...second].toSorted(), ['short_1', 'short_2', 'short_3'])
 })
 
-test('a search that fails is told to nobody who waits, and is not repeated at once', async (t) => {
+test('a failed search is logged and not repeated at once', async (t) => {
   const { pool, clock, leave, look } = await searching(t)
   await leave('short', 5, [2])
   await pool`alter table messages rename to messages_away`

@@ -14,7 +14,7 @@ const job = (id: string, channel_id = 'ch_1'): Job => ({
   lease_until_ms: 0,
 })
 
-test('a job waits, runs and leaves the hand, and is counted where it is', () => {
+test('a job is counted while it waits and runs', () => {
   const jobs = inProgress()
   const [one, two, other] = [job('one'), job('two'), job('other', 'ch_2')]
   for (const each of [one, two, other]) jobs.add(each)
@@ -31,7 +31,7 @@ test('a job waits, runs and leaves the hand, and is counted where it is', () => 
   )
 })
 
-test('what is about to be cancelled is taken out of memory, or told that it is on its way', () => {
+test('cancelling removes messages from memory, or reports that they are being sent', () => {
   const jobs = inProgress()
   const [waiting, sending] = [job('waiting'), job('sending')]
   jobs.add(waiting)
@@ -48,7 +48,7 @@ test('what is about to be cancelled is taken out of memory, or told that it is o
   )
 })
 
-test('what was kept from coming in may come again after a while, also where the clock was set back', async () => {
+test('refused messages may be queued again after a while, even if the clock was set back', async () => {
   const { unpersisted } = inProgress()
   const clock = fakeClock()
   unpersisted.refuse(['one'], clock.elapsed())
@@ -60,7 +60,7 @@ test('what was kept from coming in may come again after a while, also where the 
   assert.deepEqual([unpersisted.refuses('one'), unpersisted.refuses('two')], [false, true])
 })
 
-test('a job ends once: ending it again neither miscounts its queue nor touches a new claim of the same message', () => {
+test('a job ends once: ending it again neither miscounts its queue nor affects a new claim', () => {
   const jobs = inProgress()
   const [first, other, again] = [job('one'), job('other'), job('one')]
   for (const each of [first, other]) jobs.begin(each)

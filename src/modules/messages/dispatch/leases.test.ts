@@ -14,7 +14,7 @@ async function twoHolders(t: Parameters<typeof startPlatform>[0]) {
   return { clock, pool, one: holder('one'), two: holder('two'), holder }
 }
 
-test('whoever holds the lease on a channel stops trusting it before another process may take it, however silent it is', async (t) => {
+test('the owner of a channel lease stops trusting it before another process may acquire it', async (t) => {
   const { clock, one, two } = await twoHolders(t)
   await one.take(['ch_1'])
   const seen: boolean[][] = []
@@ -33,7 +33,7 @@ test('whoever holds the lease on a channel stops trusting it before another proc
   assert.deepEqual([seen.findIndex(([first]) => !first), seen.findIndex(([, second]) => second)], [7, 9])
 })
 
-test('a clock that is set back has nobody trust a lease for longer, and one that is set ahead ends the trust with the lease', async (t) => {
+test('setting the clock back or ahead does not extend the trust in a lease', async (t) => {
   for (const [jump, trusted] of [
     [-3600_000, 8],
     [3600_000, 0],
@@ -52,7 +52,7 @@ test('a clock that is set back has nobody trust a lease for longer, and one that
   }
 })
 
-test('a holder whose heartbeat is late keeps its channels as long as it renews them', async (t) => {
+test('an owner with a late heartbeat keeps its channels as long as it renews them', async (t) => {
   const { clock, one, two } = await twoHolders(t)
   await one.take(['ch_1'])
 
@@ -65,7 +65,7 @@ test('a holder whose heartbeat is late keeps its channels as long as it renews t
   assert.deepEqual([one.holds('ch_1'), two.holds('ch_1')], [true, false])
 })
 
-test('the channels of a process that has signed off, or was forgotten, are free at once', async (t) => {
+test('the channels of a process that signed off or was forgotten are free at once', async (t) => {
   const { pool, one, two } = await twoHolders(t)
   await one.take(['ch_1'])
 
@@ -75,7 +75,7 @@ test('the channels of a process that has signed off, or was forgotten, are free 
   assert.equal(two.holds('ch_1'), true)
 })
 
-test('a lease is held while it is being renewed', async (t) => {
+test('a lease is trusted during its renewal', async (t) => {
   const { pool, clock, holder } = await twoHolders(t)
   const asked: (() => void)[] = []
   const slow = new Proxy(pool, {
@@ -108,7 +108,7 @@ test('a lease is renewed when half of it is over, and not every time', async (t)
   assert.equal(one.holds('ch_1'), true)
 })
 
-test('the lease of a channel that has had nothing to send for a minute is dropped, and that of a busy one stays', async (t) => {
+test('the lease of a channel that was idle for a minute is released, and that of a busy one stays', async (t) => {
   const { clock, pool, one } = await twoHolders(t)
   await one.take(['ch_idle', 'ch_busy'])
 

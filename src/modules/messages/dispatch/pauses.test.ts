@@ -62,7 +62,7 @@ for (const [name, due] of [
   ['and messages wait for it meanwhile', true],
   ['and nothing waits for it meanwhile', false],
 ] as const)
-  test(`a pause is heeded by a process whose session goes to another one and comes back, ${name}`, async (t) => {
+  test(`a pause is adopted again by a process whose session moves to another process and back, ${name}`, async (t) => {
     const { pool, clock, session, look, pausedElsewhere, isPaused } = await looking(t)
     await look()
     session.here = false
@@ -78,7 +78,7 @@ for (const [name, due] of [
     assert.deepEqual([before, isPaused()], [false, true])
   })
 
-test('of what many answers make of a pause at one moment the last is written, whichever statement is quicker', async (t) => {
+test('of several concurrent changes of a pause the last one is stored', async (t) => {
   const { platform, pool, clock } = await startPlatform(t)
   const { begin, end } = pauses({ platform, circuitBreakers: circuitBreakers(platform), rates: channelRates() })
   const told = (seconds: number) =>

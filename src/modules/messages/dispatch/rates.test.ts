@@ -6,7 +6,7 @@ import { channelRates } from './rates.ts'
 const mostInASecond = (went: readonly number[]): number =>
   Math.max(...went.map((start_ms) => went.filter((at_ms) => at_ms >= start_ms && at_ms < start_ms + 1000).length))
 
-test('no more than the rate goes in any second, wherever the second begins, and nothing of the rate is lost', () => {
+test('no second exceeds the rate, wherever it begins, and the rate is used fully', () => {
   const rates = channelRates()
   rates.set('ch', 5)
   const went: number[] = []
@@ -18,7 +18,7 @@ test('no more than the rate goes in any second, wherever the second begins, and 
   assert.equal(went.length, 50)
 })
 
-test('a rate that may have changed is asked for again: one message goes until it is known, and what went counts', () => {
+test('a rate that may have changed is looked up again', () => {
   const rates = channelRates()
   rates.set('ch', 30)
   rates.take('ch', 0, 1)
@@ -36,7 +36,7 @@ test('a rate that may have changed is asked for again: one message goes until it
   assert.deepEqual([unknown, known], [1, [0, 1, 0, 1]])
 })
 
-test('however often rates are forgotten, no more than the rate goes in any second, and nothing of it is lost', () => {
+test('forgetting rates often neither exceeds nor wastes them', () => {
   const rates = channelRates()
   const went: number[] = []
 
@@ -51,7 +51,7 @@ test('however often rates are forgotten, no more than the rate goes in any secon
   assert.equal(went.length, 20)
 })
 
-test('a rate that was forgotten still says how many may be kept ready, and when the next may go', () => {
+test('a forgotten rate still determines how many messages stay in memory and when the next one is sent', () => {
   const rates = channelRates()
   rates.set('ch', 2)
   rates.take('ch', 0, 1)
@@ -64,7 +64,7 @@ test('a rate that was forgotten still says how many may be kept ready, and when 
   assert.deepEqual([rates.within('ch', 5), rates.take('ch', 600, 1), rates.freeAt('ch', 600)], [10, 0, 1000])
 })
 
-test('messages of a second are spread over it, but for a few that may go at once', () => {
+test('messages of a second are spread over it, except for a small burst', () => {
   const rates = channelRates()
   rates.set('ch', 30)
   const went: number[] = []
@@ -77,7 +77,7 @@ test('messages of a second are spread over it, but for a few that may go at once
   assert.equal(went.length, 60)
 })
 
-test('what waits for the rate is told when it may go', () => {
+test('the next send time respects the rate', () => {
   const rates = channelRates()
   rates.set('ch', 2)
   const first = [rates.take('ch', 100, 1), rates.take('ch', 500, 5), rates.take('ch', 600, 1)]
@@ -91,7 +91,7 @@ test('what waits for the rate is told when it may go', () => {
   )
 })
 
-test('a clock that is set back holds nothing up', () => {
+test('a clock that is set back delays nothing', () => {
   const rates = channelRates()
   rates.set('ch', 1)
   rates.take('ch', 100_000, 1)
@@ -99,7 +99,7 @@ test('a clock that is set back holds nothing up', () => {
   assert.equal(rates.take('ch', 5000, 1), 1)
 })
 
-test('a channel that was throttled goes on at half of what it sent, and faster each second, up to its rate', () => {
+test('a throttled channel restarts at half of what it sent and speeds up to its rate', () => {
   const rates = channelRates()
   rates.set('ch', 60)
   const inSecond = (from_ms: number) => {
@@ -116,7 +116,7 @@ test('a channel that was throttled goes on at half of what it sent, and faster e
   assert.deepEqual(after.slice(3), [60, 60, 60])
 })
 
-test('a pause that is made longer leaves the pace as it is, and lets it grow from its end', () => {
+test('a longer pause keeps the pace, which grows after its end', () => {
   const rates = channelRates()
   rates.set('ch', 60)
   for (let now_ms = 0; now_ms < 1000; now_ms += 20) rates.take('ch', now_ms, 100)
@@ -128,7 +128,7 @@ test('a pause that is made longer leaves the pace as it is, and lets it grow fro
   assert.ok(Math.abs(went - 31) <= 4, String(went))
 })
 
-test('the slowest channel sends one a second, and none is slowed for good by a clock that was set back', () => {
+test('the slowest pace is one message a second, and a clock that is set back does not slow a channel for good', () => {
   const rates = channelRates()
   rates.set('ch', 30)
   const pace = rates.slow('ch', 3_600_000, 3_660_000)
@@ -140,7 +140,7 @@ test('the slowest channel sends one a second, and none is slowed for good by a c
   assert.ok(rates.take('ch', 42_000, 100) > 3)
 })
 
-test('what waits for a slow channel is told a moment at which it may go', () => {
+test('the next send time of a slowed channel respects its pace', () => {
   const rates = channelRates()
   rates.set('ch', 30)
   rates.slowTo('ch', 1.5, 100_000)

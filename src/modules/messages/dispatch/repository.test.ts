@@ -21,7 +21,7 @@ async function leave(pool: Pool, ids: readonly string[], at: string, lease_until
     select ${tenant.account_id}, ${tenant.mode}, id, 'ch_1', 'queue', 1, ${lease_until}, 'believed dead' from unnest(${[...ids]}::text[]) as t(id)`
 }
 
-test('a take-over leaves alone a message that its process is writing after all, and waits for nobody', async (t) => {
+test('a rescue skips a message that its process is writing, and does not wait', async (t) => {
   const { pool, platform, clock } = await startPlatform(t)
   const at = clock.iso()
   const [busy, left] = [platform.ids('msg'), platform.ids('msg')]
@@ -54,7 +54,7 @@ test('a take-over leaves alone a message that its process is writing after all, 
   )
 })
 
-test('a take-over goes piece by piece, and tells which origins have changed', async (t) => {
+test('a rescue runs in batches and returns the origins that changed', async (t) => {
   const { pool, platform, clock } = await startPlatform(t)
   const at = clock.iso()
   await leave(pool, [platform.ids('msg'), platform.ids('msg'), platform.ids('msg')], at, clock.iso(60_000))
@@ -71,7 +71,7 @@ test('a take-over goes piece by piece, and tells which origins have changed', as
   ])
 })
 
-test('a message that is taken over may have been handed over from the beginning of its claim on, however late it is found', async (t) => {
+test('a rescued message is `sending` from the beginning of its claim, however late it is found', async (t) => {
   const { pool, platform, clock } = await startPlatform(t)
   await leave(pool, [platform.ids('msg')], clock.iso(), clock.iso(90_000))
   const at = clock.iso(2 * 3600_000)
@@ -88,7 +88,7 @@ test('a message that is taken over may have been handed over from the beginning 
   assert.deepEqual({ ...row }, { status: 'sending', sending_at: clock.iso(30_000), updated_at: at })
 })
 
-test('a probe is the most urgent and oldest, or the newest, of those that were handed over least often', async (t) => {
+test('a probe is the most urgent and oldest, or the newest, message with the fewest attempts', async (t) => {
   const { pool, platform, clock } = await startPlatform(t)
   const names = ['urgent, tried', 'oldest', 'urgent', 'newest', 'later', 'of another queue'] as const
   const ids = new Map(names.map((name) => [name, platform.ids('msg')]))

@@ -4,7 +4,7 @@ import { startPlatform } from '../../../../test/support/world.ts'
 import { projectionsOf } from '../projections.ts'
 import { rescuer, type RescuerDeps } from './rescue.ts'
 
-test('leases are renewed, and messages taken over, once a second, also after the clock was set back', async (t) => {
+test('leases are renewed and messages rescued once a second, even after the clock was set back', async (t) => {
   const { platform, clock } = await startPlatform(t)
   let renewed = 0
   const leases = { renew: async () => void (renewed += 1) } as unknown as RescuerDeps['leases']

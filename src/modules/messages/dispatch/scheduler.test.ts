@@ -98,7 +98,7 @@ const perChannel = (jobs: readonly Job[]) =>
     [...Map.groupBy(jobs, ({ row }) => row.channel_id)].map(([channel, some]) => [channel, some.length]),
   )
 
-test('memory takes what a channel sends within three seconds, of the channels that this process dispatches', async (t) => {
+test('memory has the messages of three seconds for channels that this process dispatches', async (t) => {
   const { rates, made, offer, item } = await scheduling(t)
   rates.set('ch_slow', 2)
 
@@ -111,7 +111,7 @@ test('memory takes what a channel sends within three seconds, of the channels th
   assert.equal(made.accepts(item('ch_slow')), false)
 })
 
-test('memory takes the messages of a channel whose session this process holds', async (t) => {
+test('memory accepts messages of a channel whose session this process has', async (t) => {
   const { session, made, item } = await scheduling(t)
 
   const before = made.accepts(item('ch_of_another'))
@@ -120,7 +120,7 @@ test('memory takes the messages of a channel whose session this process holds', 
   assert.deepEqual([before, made.accepts(item('ch_of_another'))], [false, true])
 })
 
-test('messages of a slow channel that are accepted together share its room, and what was not accepted after all leaves it', async (t) => {
+test('messages of a slow channel that are accepted together share its capacity, which is freed if they are not accepted', async (t) => {
   const { rates, made, offer, item } = await scheduling(t)
   rates.set('ch_slow', 2)
   const granted = () => Array.from({ length: 20 }, () => made.accepts(item('ch_slow'))).filter(Boolean).length
@@ -133,7 +133,7 @@ test('messages of a slow channel that are accepted together share its room, and 
   assert.deepEqual([first, second, granted()], [6, 2, 2])
 })
 
-test('a channel gets half of the places in flight that the others leave, so that there is room for the next', async (t) => {
+test('a channel gets half of the places in flight that others leave, so that the next channel finds places', async (t) => {
   const { jobs, rates, made, offer } = await scheduling(t)
   for (const channel of ['ch_a', 'ch_b', 'ch_c']) {
     rates.set(channel, null)
@@ -154,7 +154,7 @@ test('a channel gets half of the places in flight that the others leave, so that
   assert.ok(made.ready().some(({ row }) => row.channel_id === 'ch_next'))
 })
 
-test('while the providers of forty channels hang, the message of another goes', async (t) => {
+test('while the providers of forty channels hang, other channels send', async (t) => {
   const { jobs, rates, made, offer } = await scheduling(t)
   for (let n = 0; n < 40; n++) {
     rates.set(`ch_${n}`, null)
@@ -168,7 +168,7 @@ test('while the providers of forty channels hang, the message of another goes', 
   assert.equal(perChannel(made.ready())['ch_next'], 1)
 })
 
-test('of a channel with a session no more is in flight than the session has use for', async (t) => {
+test('a channel with a session has no more attempts in flight than its session allows', async (t) => {
   const { rates, made, offer } = await scheduling(t)
   rates.set('ch_linked', null)
   rates.set('ch_fast', null)
@@ -179,7 +179,7 @@ test('of a channel with a session no more is in flight than the session has use 
   assert.deepEqual(perChannel(made.ready()), { ch_linked: 8, ch_fast: 100 })
 })
 
-test('what expires in memory is ended, and what waits until its claim ends goes back', async (t) => {
+test('expired messages in memory are ended, and messages whose claims end are released', async (t) => {
   const { world, jobs, expired, made, offer } = await scheduling(t)
   offer('ch_a', 2, { expires_at: world.clock.iso(5000) })
   offer('ch_b', 2)
@@ -193,7 +193,7 @@ test('what expires in memory is ended, and what waits until its claim ends goes 
   assert.deepEqual([perChannel(expired), left, jobs.size], [{ ch_a: 2 }, 2, 0])
 })
 
-test('a scheduler that stops takes nothing, and gives back what was being accepted meanwhile', async (t) => {
+test('a stopped scheduler accepts nothing and releases messages that were being accepted', async (t) => {
   const { world, jobs, made, offer, item } = await scheduling(t)
   const claimed = async () =>
     (
@@ -217,7 +217,7 @@ test('a scheduler that stops takes nothing, and gives back what was being accept
   await world.pool`delete from dispatch_jobs`
 })
 
-test('what waits in memory for a channel whose provider fails again and again goes back with its place in the queue, and that of others stays', async (t) => {
+test('messages of a failing channel are released with their due times, and those of other channels stay', async (t) => {
   const { world, jobs, circuitBreakers, made, offer, item } = await scheduling(t)
   for (const n of [0, 1, 2]) await queued(world, `ch_a_${n}`, 'ch_a')
   // due so late that they are not claimed again
@@ -248,7 +248,7 @@ async function wait(world: World, jobs: readonly (readonly [channel_id: string, 
     select 'acc_1', 'live', id, channel, 'acc_1:' || channel, 1, next_run_at from ${rows}`
 }
 
-test('what is due goes from every queue, however many queues lie before it in which all is due later', async (t) => {
+test('due messages of every queue are sent, however many queues have later messages only', async (t) => {
   const { world, jobs, made } = await scheduling(t)
   const channels = Array.from({ length: 2300 }, (_, n) => `ch_${String(n).padStart(4, '0')}`)
   // of the first 500 queues one has nothing due; then come more queues without anything due than one look takes in; and at last some with
@@ -270,7 +270,7 @@ test('what is due goes from every queue, however many queues lie before it in wh
   await world.pool`delete from messages`
 })
 
-test('with much in memory other queues are looked at also where the clock was set back', async (t) => {
+test('with much in memory other queues are polled, even after the clock was set back', async (t) => {
   const { world, jobs, up, made, offer } = await scheduling(t)
   up.add('ch_b')
   offer('ch_busy', 500)
@@ -293,7 +293,7 @@ function openCircuit(world: World, known: ReturnType<typeof circuitBreakers>, ch
   for (let n = 0; n < 10; n++) known.note(whose, { kind: 'unavailable' }, { began_ms: now, now_ms: now })
 }
 
-test('what was claimed goes, even where the claim of the probes fails right behind it', async (t) => {
+test('claimed jobs are sent even if claiming the probes fails', async (t) => {
   const { world, circuitBreakers, up, breaking, made } = await scheduling(t)
   up.add('ch_a').add('ch_b')
   openCircuit(world, circuitBreakers, 'ch_b')
@@ -314,7 +314,7 @@ test('what was claimed goes, even where the claim of the probes fails right behi
   await world.pool`delete from messages`
 })
 
-test('what could not be given back is given back with the next look, and not kept until its claim ends', async (t) => {
+test('jobs that could not be released are released with the next poll', async (t) => {
   const { world, jobs, circuitBreakers, breaking, made, offer } = await scheduling(t)
   for (const n of [0, 1, 2]) await queued(world, `ch_a_${n}`, 'ch_a')
   // due so late that they are not claimed again

@@ -1,4 +1,4 @@
-/** Merge tags: what is one, what it may name, and that what is filled in is text and nothing else (behaviour: campaigns 3, 5). */
+/** Merge tags are filled in as text only (behaviour: campaigns 3, 5). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
@@ -13,7 +13,7 @@ const renderedText = (text: string, given: Record<string, string>, fallbacks: Re
     : (result.rendered as { text: string }).text
 }
 
-/** Values as recipients may have them: with all that means something in a tag, in JSON, in a URL or on a line of its own. */
+/** Values with characters that have a meaning in tags, JSON, URLs or lines. */
 const anyValue = fc.string({
   unit: fc.constantFrom(
     '{',
@@ -41,7 +41,7 @@ const anyValue = fc.string({
   ),
 })
 
-test('a value goes in as it is, whatever it holds: it brings in no other tag and changes nothing around it', () => {
+test('a value is inserted as it is and adds no tags', () => {
   fc.assert(
     fc.property(anyValue, anyValue, (first_name, code) => {
       const message = {
@@ -71,7 +71,7 @@ test('a value goes in as it is, whatever it holds: it brings in no other tag and
   )
 })
 
-test('a message keeps its shape whatever is filled in: its keys, its arrays and its other values', () => {
+test('a message keeps its structure whatever is filled in', () => {
   const shapeOf = (value: unknown): unknown => {
     if (typeof value === 'string') return 'text'
     if (Array.isArray(value)) return value.map(shapeOf)
@@ -101,7 +101,7 @@ test('a message keeps its shape whatever is filled in: its keys, its arrays and 
   )
 })
 
-test('a tag stands between double braces with blanks around its name, and everything else stays as it is written', () => {
+test('a tag is a name between double braces, and all other text stays as it is', () => {
   const written: [string, string][] = [
     ['{{first_name}}', 'Ada'],
     ['{{ first_name }}', 'Ada'],
@@ -119,7 +119,7 @@ test('a tag stands between double braces with blanks around its name, and everyt
   for (const [text, expected] of written) assert.equal(renderedText(text, { first_name: 'Ada' }), expected, text)
 })
 
-test('keys of a message hold no tags', () => {
+test('keys of a message contain no tags', () => {
   const message = { '{{first_name}}': 'x', list: ['{{city}}', { '{{b}}': '{{c}}{{c}}' }] }
 
   assert.deepEqual(tagsOf(message, 'message'), [
@@ -133,7 +133,7 @@ test('keys of a message hold no tags', () => {
   })
 })
 
-test('a tag must name a field of contacts, a defined attribute or a variable; what names nothing is told with its path', () => {
+test('a tag must name a contact field, a defined attribute or a variable, and others are reported by path', () => {
   const [attributes, variables] = [new Set(['city']), new Set(['code', '__proto__'])]
   const isKnown = (name: string) => isContactTag(name, attributes) || isVariableTag(name, variables)
   const good = [
@@ -173,7 +173,7 @@ test('a tag must name a field of contacts, a defined attribute or a variable; wh
   }
 })
 
-test('variables go first, then what is known of the contact, then the fallback, then nothing', () => {
+test('variables come first, then the contact, then the fallback, then nothing', () => {
   const filled = mergeValues({
     variables: { first_name: 'Vera', code: 7, city: false, empty: '', nothing: null, phone: '' },
     fields: {
@@ -208,7 +208,7 @@ test('variables go first, then what is known of the contact, then the fallback, 
   assert.equal(text('toString', {}), '[]')
 })
 
-test('a text that its tags leave empty, or with blanks alone, is a failure at its path', () => {
+test('a text that becomes empty or blank is a failure at its path', () => {
   assert.deepEqual(renderedText('{{first_name}} {{last_name}}', {}), [['message.text', 'too_short']])
   assert.deepEqual(renderedText('{{first_name}}', { first_name: ' ' }), [['message.text', 'too_short']])
   assert.equal(renderedText('{{first_name}}', {}, { first_name: 'friend' }), 'friend')
@@ -216,7 +216,7 @@ test('a text that its tags leave empty, or with blanks alone, is a failure at it
   assert.equal(renderedText(' ', {}), ' ')
 })
 
-test('more text than any message has is a failure, and is never put together', () => {
+test('a message with too much text is a failure and is not rendered', () => {
   const tags = '{{a}}'.repeat(5000)
 
   assert.deepEqual(renderedText(tags, { a: 'x'.repeat(filledLengthMax) }), [['message', 'too_long']])

@@ -1,11 +1,11 @@
-/** Failures in a row: what counts, and what a short outage is forgiven. */
+/** Consecutive failures of an endpoint. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { failuresAfter, tallyFailures } from './circuit-breaker.ts'
 
 const outcome = (endpoint_id: string, failed: boolean, breaker_open = false) => ({ endpoint_id, failed, breaker_open })
 
-test('only failures after the last success of an endpoint are counted', () => {
+test('only failures after the last success of an endpoint count', () => {
   const tallies = tallyFailures([
     outcome('a', true),
     outcome('a', false),
@@ -18,7 +18,7 @@ test('only failures after the last success of an endpoint are counted', () => {
   assert.deepEqual([...tallies], [['a', { closed: 1, open: 1 }]])
 })
 
-test('attempts that were under way together open the circuit and no more; those under the circuit count one by one', () => {
+test('concurrent attempts only open the breaker, and attempts under an open breaker count one by one', () => {
   assert.equal(failuresAfter(0, { closed: 64, open: 0 }), 5)
   assert.equal(failuresAfter(3, { closed: 64, open: 0 }), 5)
   assert.equal(failuresAfter(7, { closed: 64, open: 0 }), 7)

@@ -1,4 +1,4 @@
-/** What recording promises when an answer of the database was lost, and when a process gives up. */
+/** Recording of outcomes after lost answers and at shutdown. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startPlatform } from '../../../../test/support/world.ts'
@@ -128,7 +128,7 @@ for (const { what, refused, times } of [
     assert.equal(await failures(), 1)
   })
 
-test('attempts that end in another order than they began are recorded beside a disabling that drops the same deliveries, and neither is broken off', async (t) => {
+test('recording outcomes and disabling their endpoint do not deadlock', async (t) => {
   const { pool, outcome, queue } = await start(t)
   for (const failed of [false, true]) {
     const [first, last] = failed ? [3, 4] : [1, 2]
@@ -156,7 +156,7 @@ test('attempts that end in another order than they began are recorded beside a d
   )
 })
 
-test('a process that gives up drops what could not be recorded, and no outcome that it has not tried', async (t) => {
+test('a stopping process drops outcomes that could not be recorded, but tries each of them', async (t) => {
   const { pool, clock, platform, outcome, queue } = await start(t)
   await queue(1, 2)
   const [failed, quiet] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]

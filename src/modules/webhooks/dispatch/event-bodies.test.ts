@@ -6,7 +6,7 @@ import type { Db } from '../../../platform/database/sql.ts'
 import { recentEvents } from '../../../platform/events/recent-events.ts'
 import { eventBodies } from './event-bodies.ts'
 
-test('old bodies are evicted for newer ones, also when every event was in memory', async () => {
+test('old bodies are evicted for newer ones, even when every event was in memory', async () => {
   const recent = recentEvents()
   recent.take('evt_before', 'message.sent')
   const noDatabase = (() => assert.fail('nothing is read')) as unknown as Db
@@ -61,7 +61,7 @@ test('old bodies are dropped when newer ones arrive', async (t) => {
   assert.deepEqual(kept, ids.slice(-50))
 })
 
-test('bodies are read while there is room for them, however many are wanted, and the rest at its turn', async (t) => {
+test('bodies are loaded up to the limit, and the rest later', async (t) => {
   const { pool, platform, clock } = await startPlatform(t)
   const tenant = { account_id: 'acc_1', mode: 'live' } as const
   const made = Array.from({ length: 250 }, () => ({

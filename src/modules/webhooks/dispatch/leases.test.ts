@@ -1,11 +1,11 @@
-/** What the keeper of sessions promises: it drops what is left for endpoints that are disabled, and nothing else. */
+/** Sessions of disabled endpoints. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startWorld } from '../../../../test/support/world.ts'
 import { EndpointSessions } from './endpoint-sessions.ts'
 import { SessionManager } from './leases.ts'
 
-test('what comes for an endpoint that is enabled while the worker drops what is left for it is kept', async (t) => {
+test('a delivery for an endpoint that is enabled while its queue is dropped is kept', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const { body: endpoint } = await account.api.post('/v1/webhook_endpoints', {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { EndpointSession } from './endpoint-sessions.ts'
 import { QueueReader, type QueueReaderDeps } from './queue-reader.ts'
 
-test('an endpoint that runs low in the moment in which a reading ends is read for too', async () => {
+test('an endpoint whose buffer runs low at the end of a read is read next', async () => {
   const session = {
     endpoint_id: 'whe_1',
     active: true,

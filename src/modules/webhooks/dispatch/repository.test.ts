@@ -1,4 +1,4 @@
-/** The functions that stay in the database: what is due, and what success leaves behind. */
+/** SQL functions of the delivery queue. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startPlatform } from '../../../../test/support/world.ts'
@@ -59,7 +59,7 @@ async function start(t: TestContext) {
   return { pool, at, platform, queue, success, recorded, failures }
 }
 
-test('the endpoints with something due are listed once each, with who holds their lease, behind where the last look ended', async (t) => {
+test('endpoints with due deliveries are listed once each, with their lease owners, after the cursor', async (t) => {
   const { pool, at, queue } = await start(t)
   await queue('webhook_queue', 'we_1', 'whd_1', 'whd_2')
   await queue('webhook_queue', 'we_2', 'whd_3')
@@ -78,7 +78,7 @@ test('the endpoints with something due are listed once each, with who holds thei
   assert.deepEqual(await look('we_2'), { endpoints: [], retries_due: true })
 })
 
-test('what is due is read for each endpoint behind the id read last, oldest first, up to its own limit', async (t) => {
+test('due deliveries are read per endpoint after the last id, oldest first, up to a limit', async (t) => {
   const { pool, queue } = await start(t)
   await queue('webhook_queue', 'we_1', 'whd_1', 'whd_2', 'whd_3')
   await queue('webhook_queue', 'we_2', 'whd_4', 'whd_5')
@@ -98,7 +98,7 @@ test('what is due is read for each endpoint behind the id read last, oldest firs
   )
 })
 
-test('events are read by their own account and mode, with the object as the text that was stored', async (t) => {
+test('events are read per account and mode, with the stored text of the object', async (t) => {
   const { pool, at, platform } = await start(t)
   const id = platform.ids('evt')
   await recordEvents(pool, [
@@ -122,7 +122,7 @@ test('events are read by their own account and mode, with the object as the text
   assert.deepEqual([...(await readEvents(pool, [{ ...tenant, mode: 'live', id }]))], [])
 })
 
-test('successes from the queue leave it, are on record, and end the failures in a row of their endpoint', async (t) => {
+test('successes leave the queue, are recorded, and reset the failures of their endpoint', async (t) => {
   const { pool, queue, success, recorded, failures } = await start(t)
   await queue('webhook_queue', 'we_1', 'whd_1', 'whd_2')
 
@@ -136,7 +136,7 @@ test('successes from the queue leave it, are on record, and end the failures in 
   assert.deepEqual(await failures(), [0, 3])
 })
 
-test('a failure that is recorded once more, its first commit unanswered, is passed over where its retry has come due or been made', async (t) => {
+test('a failure that is recorded twice is skipped, even if its retry is due or made', async (t) => {
   const { pool, queue, success, recorded } = await start(t)
   const failure = (id: string) => ({
     ...tenant,
@@ -188,7 +188,7 @@ const changes: Readonly<Record<string, (pool: Pool, at: string) => Promise<unkno
   'cleared by successes': (pool) => recordSuccesses(pool, both.map(result)),
 }
 
-test('leases are locked in the order of their endpoints, however they lie in the table', async (t) => {
+test('leases are locked in the order of their endpoints', async (t) => {
   const { pool, clock, database_url } = await startPlatform(t)
   const other = testPool(database_url, { max: 2 })
   closing(t, () => other.end({ timeout: 1 }))

@@ -1,4 +1,4 @@
-/** What may begin: fairness between accounts, slots for slow endpoints, the circuit; and what a session lets go of. */
+/** Which deliveries start, and when. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fakeClock } from '../../../../test/support/clock.ts'
@@ -43,7 +43,7 @@ function start(body = Buffer.from('{}')) {
   return { clock, sessions, scheduler, begun, lost, endpoint }
 }
 
-test('attempts begin in turn between accounts, few at an endpoint that has not answered yet', () => {
+test('accounts take turns, and a new endpoint gets few attempts at first', () => {
   const { scheduler, begun, endpoint } = start()
   endpoint('we_a1', 'acc_a', 2)
   endpoint('we_a2', 'acc_a', 2)
@@ -66,7 +66,7 @@ test('attempts begin in turn between accounts, few at an endpoint that has not a
   assert.equal(scheduler.takeStarted(), 0)
 })
 
-test('under an open circuit one attempt begins at a time, and at most one a second', async () => {
+test('under an open breaker one attempt runs at a time, at most one a second', async () => {
   const { clock, scheduler, begun, endpoint } = start()
   const session = endpoint('we_1', 'acc_1', 5)
   session.failures = breakerThreshold
@@ -85,7 +85,7 @@ test('under an open circuit one attempt begins at a time, and at most one a seco
   assert.deepEqual([first, tooEarly, begun.length], [1, 1, 2])
 })
 
-test('a clock that is set back does not keep an open circuit from its next attempt', async () => {
+test('a clock that is set back does not delay the next attempt under an open breaker', async () => {
   const { clock, scheduler, begun, endpoint } = start()
   const session = endpoint('we_1', 'acc_1', 5)
   session.failures = breakerThreshold
@@ -101,7 +101,7 @@ test('a clock that is set back does not keep an open circuit from its next attem
   assert.equal(begun.length, 2)
 })
 
-test('slow endpoints take half of all slots at most, and quick ones the rest', () => {
+test('slow endpoints use at most half of the slots', () => {
   const { scheduler, begun, endpoint } = start()
   for (let i = 0; i < 40; i++) Object.assign(endpoint(`we_slow_${i}`, `acc_${i}`, 64), { slow: true, limit: 64 })
   for (let i = 0; i < 40; i++) Object.assign(endpoint(`we_quick_${i}`, `acc_${i}`, 64), { limit: 64 })
@@ -112,7 +112,7 @@ test('slow endpoints take half of all slots at most, and quick ones the rest', (
   assert.deepEqual([slow, begun.length], [1_024, 2_048])
 })
 
-test('a large body takes the slots of many small ones, and leaves them when its attempt ends', () => {
+test('a large body uses many slots until its attempt ends', () => {
   const { scheduler, begun, endpoint } = start(Buffer.alloc(1024 * 1024))
   const sessions = Array.from({ length: 40 }, (_, i) =>
     Object.assign(endpoint(`we_${i}`, `acc_${i}`, 64), { limit: 64 }),
@@ -129,7 +129,7 @@ test('a large body takes the slots of many small ones, and leaves them when its 
   assert.deepEqual([atOnce, begun.length], [128, 129])
 })
 
-test('nothing begins at an endpoint that has changed or is disabled, nor once the scheduler has stopped', () => {
+test('nothing starts for a changed or disabled endpoint, or after the scheduler stopped', () => {
   const { scheduler, begun, endpoint } = start()
   endpoint('we_1', 'acc_1', 1).stale = true
   endpoint('we_2', 'acc_1', 1).active = false
@@ -141,7 +141,7 @@ test('nothing begins at an endpoint that has changed or is disabled, nor once th
   assert.deepEqual(begun, [])
 })
 
-test('a delivery whose body is no longer in memory is read again', () => {
+test('a delivery whose body was evicted is read again', () => {
   const { scheduler, sessions, begun, lost, endpoint } = start()
   const session = endpoint('we_1', 'acc_1', 2)
   const capacity = sessions.capacity()
@@ -153,7 +153,7 @@ test('a delivery whose body is no longer in memory is read again', () => {
   assert.equal(sessions.capacity(), capacity + 2)
 })
 
-test('what is released while rows are read is known to the reader', async () => {
+test('the reader knows deliveries that were released during a read', async () => {
   const { sessions, endpoint } = start()
   const session = endpoint('we_1', 'acc_1', 1)
 

@@ -1,4 +1,4 @@
-/** Who gets an event: as the database once decided it, and as the rules say. */
+/** Matching of events, compared with an SQL implementation. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ import {
   isLater,
 } from './matching.ts'
 
-/** The filters as a function of the database, which decided until the program did. */
+/** The filters as an SQL function. */
 const filtersInSql = `
 create function filters_pass(filters jsonb, event_type text, object json) returns boolean language sql immutable
   return case split_part(event_type, '.', 1)
@@ -36,7 +36,7 @@ create function filters_pass(filters jsonb, event_type text, object json) return
     else true
   end`
 
-test('filters let through what they let through as a function of the database', async (t) => {
+test('filters accept the same events as the SQL function', async (t) => {
   const { pool } = await startPlatform(t)
   await pool.unsafe(filtersInSql)
   const random = seeded(t.name)
@@ -103,7 +103,7 @@ test('an event is later than a snapshot exactly when the snapshot does not see i
   }
 })
 
-test('the id of a delivery follows from event and endpoint, as it always has', async (t) => {
+test('the id of a delivery is derived from event and endpoint and never changes', async (t) => {
   const { pool, platform } = await startPlatform(t)
   const [event_id, endpoint_id] = [platform.ids('evt'), platform.ids('we')]
   const [row] = await pool<{ id: string }[]>`
@@ -141,7 +141,7 @@ const subscribed = (endpoint_id: string, more: Partial<Subscription> = {}): Subs
 })
 const nothing = () => undefined
 
-test('every subscription gets its delivery, events in the order of the feed', () => {
+test('every subscription gets its delivery, in the order of the feed', () => {
   const events = [1, 2].map((n) => fed(n))
   const subscriptions = new Map([[kindOf(events[0]!), [subscribed('we_1'), subscribed('we_2')]]])
 
@@ -156,7 +156,7 @@ test('every subscription gets its delivery, events in the order of the feed', ()
   )
 })
 
-test('an event of another account, mode or type, without a type, or from before the subscription makes nothing', () => {
+test('events of another account, mode or type, or from before the subscription, make no delivery', () => {
   const subscriptions = new Map([[kindOf(fed(1)), [subscribed('we_1', { position: '100', snapshot: '90:100:95' })]]])
   const others = [
     fed(1, { account_id: 'acc_2' }),

@@ -1,4 +1,4 @@
-/** What the fan-out promises: it misses no event and makes each delivery once, whoever else is at it. */
+/** The fan-out misses no event and makes each delivery once. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Tenant } from '../../../api/caller.ts'
@@ -19,14 +19,14 @@ async function work(tx: Db, statements: number): Promise<void> {
   for (let n = 0; n < statements; n++) await tx`select 1`
 }
 
-/** So many endpoints more that want everything from the beginning. */
+/** More endpoints that receive everything from the beginning. */
 async function subscribeMany(world: PlatformWorld, count: number): Promise<void> {
   await world.pool`
     insert into webhook_subscriptions (account_id, mode, event_type, endpoint_id, since_snapshot, since_position)
     select ${eventTenant.account_id}, 'test', '*', 'we_many_' || n, pg_current_snapshot(), 0 from generate_series(1, ${count}::int) n`
 }
 
-/** An endpoint `we_1` that wants everything from the beginning. */
+/** An endpoint `we_1` that receives everything from the beginning. */
 async function subscribe(world: PlatformWorld, filters: object | null = null): Promise<void> {
   await world.pool`
     insert into webhook_subscriptions (account_id, mode, event_type, endpoint_id, filters, since_snapshot, since_position)
@@ -40,7 +40,7 @@ async function insertEndpoint(world: PlatformWorld, { account_id, mode }: Tenant
     values (${account_id}, ${mode}, 'we_2', 'https://example.com', '', '{*}', 'active', '{}', '{}', '{}', '', 2, ${world.clock.iso()})`
 }
 
-/** What is new in the feed, once transactions elsewhere no longer hold it back. */
+/** New events, once unrelated transactions no longer block them. */
 async function sliceOf(world: PlatformWorld, count: number) {
   return await until(
     `${count} events in the feed`,
@@ -49,7 +49,7 @@ async function sliceOf(world: PlatformWorld, count: number) {
   )
 }
 
-test('the fan-out misses nothing either, and makes each delivery once, with several processes at it', async (t) => {
+test('several processes miss no event and make each delivery once', async (t) => {
   const world = await startPlatform(t)
   await subscribe(world)
   const writers = testPool(world.database_url, { max: 6, application_name: 'writers' })
@@ -84,7 +84,7 @@ test('the fan-out misses nothing either, and makes each delivery once, with seve
   assert.ok(queued.every(({ id }) => /^whd_[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(id)))
 })
 
-test('a fan-out cursor that an operator set back makes what is missing and passes over what is there', async (t) => {
+test('a cursor that an operator set back makes missing deliveries and skips existing ones', async (t) => {
   const world = await startPlatform(t)
   await subscribe(world)
   const worker = fanOutWorker(world.platform)
@@ -106,7 +106,7 @@ test('a fan-out cursor that an operator set back makes what is missing and passe
   assert.deepEqual(await world.pool`select id from webhook_queue order by id`, before)
 })
 
-test('who computed a step that another process has made meanwhile writes nothing', async (t) => {
+test('a step that another process has made is not written again', async (t) => {
   const world = await startPlatform(t)
   await subscribe(world)
   await recordEvents(world.pool, [newEvent(world), newEvent(world)])
@@ -131,7 +131,7 @@ test('who computed a step that another process has made meanwhile writes nothing
   )
 })
 
-test('a step along events that are lost since, with a replica that took over behind, is not made: those written in their place are not passed over', async (t) => {
+test('a step over events that were lost with a failover is not made, and the new events are delivered', async (t) => {
   const world = await startPlatform(t)
   await subscribe(world)
   await recordEvents(world.pool, [newEvent(world)])
@@ -156,7 +156,7 @@ test('a step along events that are lost since, with a replica that took over beh
   )
 })
 
-test('a step that was worked out for an endpoint as it was before its change is not made', async (t) => {
+test('a step computed for an endpoint that has changed is not made', async (t) => {
   const world = await startPlatform(t)
   await recordEvents(world.pool, [newEvent(world)])
   await insertEndpoint(world, eventTenant)
@@ -183,7 +183,7 @@ test('a step that was worked out for an endpoint as it was before its change is 
   assert.equal((await world.pool`select 1 from webhook_queue`).length, 1)
 })
 
-test('endpoints of one account that change again and again hold up no events of others', async (t) => {
+test('endpoints that keep changing do not delay events of other accounts', async (t) => {
   const world = await startPlatform(t)
   await subscribe(world)
   const restless = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24w', mode: 'test' } as const
@@ -215,7 +215,7 @@ test('endpoints of one account that change again and again hold up no events of 
   await queued(51)
 })
 
-test('the feed is read in its order up to a limit, with events for one endpoint alone left without a type', async (t) => {
+test('the feed is read in order up to a limit, and events for a single endpoint have no type', async (t) => {
   const world = await startPlatform(t)
   const made = [
     newEvent(world),
@@ -237,7 +237,7 @@ test('the feed is read in its order up to a limit, with events for one endpoint 
   assert.deepEqual((await readFeedSlice(world.pool, 10)).events.length, 3)
 })
 
-test('an event that the filters of an endpoint hold back makes no delivery, and neither does one that is gone', async (t) => {
+test('an event that a filter rejects, or that is deleted, makes no delivery', async (t) => {
   const world = await startPlatform(t)
   await subscribe(world, { directions: ['outbound'] })
   const objects = [{ direction: 'outbound' }, { direction: 'inbound' }, {}]
@@ -254,7 +254,7 @@ test('an event that the filters of an endpoint hold back makes no delivery, and 
   )
 })
 
-test('a pass makes a bounded number of deliveries, however many endpoints an account has, and the next pass goes on at once', async (t) => {
+test('a run makes a limited number of deliveries, and the next run follows at once', async (t) => {
   const world = await startPlatform(t)
   await subscribeMany(world, 500)
   const made = Array.from({ length: 50 }, () => newEvent(world))
@@ -274,7 +274,7 @@ test('a pass makes a bounded number of deliveries, however many endpoints an acc
   assert.equal(count, 25_000)
 })
 
-test('an event with more subscribers than a pass makes deliveries is a pass of its own', async (t) => {
+test('an event with more subscribers than the limit has a run of its own', async (t) => {
   const world = await startPlatform(t)
   await subscribeMany(world, 10_001)
   await recordEvents(world.pool, [newEvent(world), newEvent(world)])
@@ -291,7 +291,7 @@ test('an event with more subscribers than a pass makes deliveries is a pass of i
   )
 })
 
-test('events are delivered and listed as ever beside a transaction of another database that lasts', async (t) => {
+test('a long transaction in another database does not delay deliveries or the feed', async (t) => {
   const world = await startPlatform(t)
   await subscribe(world)
   const other = await testDatabase({ empty: true })

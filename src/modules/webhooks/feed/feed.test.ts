@@ -1,4 +1,4 @@
-/** The feed's promises: order, filters, cursors, and that nothing ever appears behind a cursor already handed out. */
+/** The event feed: order, filters, cursors, and no event behind a cursor. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { transact, type Db } from '../../../platform/database/sql.ts'
@@ -14,7 +14,7 @@ import { feedService, type FeedService } from './service.ts'
 
 const page = (limit = 100, starting_after?: string) => ({ limit, starting_after })
 
-/** All there is below the horizon; asks again while transactions elsewhere hold it back. */
+/** All events below the horizon; repeats while unrelated transactions block them. */
 async function listed(count: number, read: () => Promise<{ id: string }[]>): Promise<string[]> {
   const rows = await until(`${count} events in the feed`, read, ({ length }) => length >= count)
   return rows.map(({ id }) => id)
@@ -30,7 +30,7 @@ async function start(t: TestContext): Promise<{ world: PlatformWorld; feed: Feed
   return { world, feed: feedService(world.platform) }
 }
 
-test('both orders list the same events, filters narrow them, and the item is what was recorded', async (t) => {
+test('both orders list the same events, filters narrow them, and items are as recorded', async (t) => {
   const { world, feed } = await start(t)
   const events: NewEvent[] = []
   for (const [type, object_id] of [
@@ -75,7 +75,7 @@ test('both orders list the same events, filters narrow them, and the item is wha
   })
 })
 
-test('what was created after a time is listed whole where transactions overlapped: the one that began first made its event last', async (t) => {
+test('`created_after` lists all events even where transactions overlapped', async (t) => {
   const { world, feed } = await start(t)
   await recordEvents(world.pool, [newEvent(world)])
   await world.clock.advance(86_400_000)
@@ -100,7 +100,7 @@ test('what was created after a time is listed whole where transactions overlappe
   assert.deepEqual(await found('desc'), ids)
 })
 
-test('unknown types and cursors are refused, and a cursor older than what is kept is the start of the feed', async (t) => {
+test('unknown types and cursors are refused, and a cursor older than the stored events is the start of the feed', async (t) => {
   const { world, feed } = await start(t)
   const made = newEvent(world)
   await recordEvents(world.pool, [made])
@@ -131,7 +131,7 @@ test('unknown types and cursors are refused, and a cursor older than what is kep
   assert.deepEqual(await feed.list(world.pool, eventTenant, { order: 'desc' }, page(10, old)), [])
 })
 
-test('no event ever appears behind a cursor already handed out, however writers interleave', async (t) => {
+test('no event ever appears behind a cursor, however writers interleave', async (t) => {
   const { world, feed } = await start(t)
   const writers = testPool(world.database_url, { max: 8, application_name: 'writers' })
   t.after(() => writers.end({ timeout: 1 }))
@@ -185,7 +185,7 @@ test('no event ever appears behind a cursor already handed out, however writers 
   }
 })
 
-test('nothing is missed either where readers look whose transactions are, while sessions of this and of another database take turns in the same slots', async (t) => {
+test('no event is missed when sessions of several databases reuse slots', async (t) => {
   const { world, feed } = await start(t)
   const other = await testDatabase({ empty: true })
   closing(t, () => other.drop())
