@@ -48,11 +48,11 @@ export async function insertAnswered(tx: Db, references: readonly NewReference[]
  */
 export async function saveReferences(tx: Db, references: readonly NewReference[]): Promise<Set<string>> {
   if (references.length === 0) return new Set()
-  const kept = await tx<Pick<Reference, 'channel_id' | 'provider_id'>[]>`
+  const fresh = await tx<Pick<Reference, 'channel_id' | 'provider_id'>[]>`
     ${inserted(tx, references)}
     on conflict (channel_id, provider_id) do nothing
     returning channel_id, provider_id`
-  return new Set(kept.map(referenceKey))
+  return new Set(fresh.map(referenceKey))
 }
 
 export const referenceKey = ({

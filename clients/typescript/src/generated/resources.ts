@@ -318,15 +318,15 @@ export interface ContactImportsListQuery {
 }
 
 export interface MessagesListQuery {
-  /** Of this channel (`ch_`). */
+  /** Messages of this channel (`ch_`). */
   channel?: string | undefined
-  /** What was sent, or what came in. */
+  /** Sent or received messages. */
   direction?: 'outbound' | 'inbound' | undefined
-  /** With this status now. */
+  /** Messages with this status. */
   status?: 'queued' | 'sending' | 'sent' | 'delivered' | 'read' | 'failed' | 'received' | undefined
-  /** To exactly this recipient, as in `to` of the message. */
+  /** Messages to this recipient, as in `to`. */
   to?: string | undefined
-  /** With exactly this `reference`. */
+  /** Messages with this `reference`. */
   reference?: string | undefined
   /** An RFC 3339 time, a date, or a time without zone (UTC). Exclusive. */
   created_after?: string | undefined
@@ -341,25 +341,25 @@ export interface MessagesListQuery {
 }
 
 export interface MessagesSendBatchBody {
-  /** Each is validated, billed and accepted by itself; they may target different channels. */
+  /** Each message is validated, billed and accepted separately. Channels may differ. */
   messages: SendMessage[]
 }
 
 export interface MessagesSendBatchResponse {
   /** Always `batch`. */
   object: 'batch'
-  /** One entry a message, in the order of the request: `message` where it was accepted, else `error`. */
+  /** One entry per message, in the order of the request: `message` if it was accepted, otherwise `error`. */
   data: ({
-    /** Its place in `messages` of the request, from 0. */
+    /** Position in `messages` of the request, from 0. */
     index: number
-    /** As the status of a single send. */
+    /** The HTTP status of a single send. */
     status: number
     message?: Message | undefined
     error?: ErrorBody | undefined
   })[]
-  /** Messages that are stored and charged. */
+  /** Messages that were stored and charged. */
   accepted: number
-  /** Messages that were refused; nothing was charged for them. */
+  /** Messages that were refused and not charged. */
   rejected: number
 }
 
@@ -949,7 +949,7 @@ export class ContactImportsResource extends Resource {
 }
 
 export class MessagesResource extends Resource {
-  /** Send a message. Answers 202 once the message is stored and charged; its outcome is read back with GET /v1/messages/{id} or told by webhooks. */
+  /** Send a message. Answers 202 once the message is stored and charged; read its outcome with GET /v1/messages/{id} or receive it by webhook. */
   send(body: SendMessage, options?: RequestOptions): Promise<Message> {
     return this.call({ method: 'POST', path: ['v1', 'messages'], body }, options)
   }
@@ -964,7 +964,7 @@ export class MessagesResource extends Resource {
     return this.call({ method: 'POST', path: ['v1', 'messages', 'batch'], body }, options)
   }
 
-  /** Retrieve a message. As it is at this moment: `status` and the moments beside it tell how far it has come, `error` why it failed. */
+  /** Retrieve a message. `status` and its timestamps show progress; `error` explains a failure. */
   retrieve(id: string, options?: RequestOptions): Promise<Message> {
     return this.call({ method: 'GET', path: ['v1', 'messages', id] }, options)
   }
@@ -974,7 +974,7 @@ export class MessagesResource extends Resource {
     return this.page(['v1', 'messages', id, 'events'], query, options)
   }
 
-  /** List a message's hand-overs to its provider. Newest first, in one page. */
+  /** List a message's send attempts. Newest first, in one page. */
   listAttempts(id: string, query?: MessagesListAttemptsQuery, options?: RequestOptions): List<MessagesListAttemptsItem> {
     return this.page(['v1', 'messages', id, 'attempts'], query, options)
   }

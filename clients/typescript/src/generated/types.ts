@@ -1592,13 +1592,13 @@ export type FlowReplyMessage = MessageFields & {
 export interface InboundAttachmentsMessage {
   /** A sandbox channel. */
   channel: string
-  /** Who writes. */
+  /** Sender of the message. */
   from: string
   /** Always `attachments`, the discriminator of the variants. */
   type: 'attachments'
-  /** The name that the writer has on the channel; a contact that is new gets it. */
+  /** Name of the sender on the channel; used for a new contact. */
   profile_name?: string | null | undefined
-  /** The message that it answers. */
+  /** The message that this one answers. */
   reply_to?: string | null | undefined
   attachments: ReceivedAttachmentsContent
 }
@@ -1607,13 +1607,13 @@ export interface InboundAttachmentsMessage {
 export interface InboundButtonMessage {
   /** A sandbox channel. */
   channel: string
-  /** Who writes. */
+  /** Sender of the message. */
   from: string
   /** Always `button`, the discriminator of the variants. */
   type: 'button'
-  /** The name that the writer has on the channel; a contact that is new gets it. */
+  /** Name of the sender on the channel; used for a new contact. */
   profile_name?: string | null | undefined
-  /** The message that it answers. */
+  /** The message that this one answers. */
   reply_to?: string | null | undefined
   button: ButtonContent
 }
@@ -1622,13 +1622,13 @@ export interface InboundButtonMessage {
 export interface InboundButtonReplyMessage {
   /** A sandbox channel. */
   channel: string
-  /** Who writes. */
+  /** Sender of the message. */
   from: string
   /** Always `button_reply`, the discriminator of the variants. */
   type: 'button_reply'
-  /** The name that the writer has on the channel; a contact that is new gets it. */
+  /** Name of the sender on the channel; used for a new contact. */
   profile_name?: string | null | undefined
-  /** The message that it answers. */
+  /** The message that this one answers. */
   reply_to?: string | null | undefined
   button_reply: ButtonReplyContent
 }
@@ -1637,13 +1637,13 @@ export interface InboundButtonReplyMessage {
 export interface InboundCarouselMessage {
   /** A sandbox channel. */
   channel: string
-  /** Who writes. */
+  /** Sender of the message. */
   from: string
   /** Always `carousel`, the discriminator of the variants. */
   type: 'carousel'
-  /** The name that the writer has on the channel; a contact that is new gets it. */
+  /** Name of the sender on the channel; used for a new contact. */
   profile_name?: string | null | undefined
-  /** The message that it answers. */
+  /** The message that this one answers. */
   reply_to?: string | null | undefined
   carousel: CarouselContent
 }
@@ -1652,13 +1652,13 @@ export interface InboundCarouselMessage {
 export interface InboundCatalogMessage {
   /** A sandbox channel. */
   channel: string
-  /** Who writes. */
+  /** Sender of the message. */
   from: string
   /** Always `catalog`, the discriminator of the variants. */
   type: 'catalog'
-  /** The name that the writer has on the channel; a contact that is new gets it. */
+  /** Name of the sender on the channel; used for a new contact. */
   profile_name?: string | null | undefined
-  /** The message that it answers. */
+  /** The message that this one answers. */
   reply_to?: string | null | undefined
   catalog: CatalogContent
 }
@@ -1667,13 +1667,13 @@ export interface InboundCatalogMessage {
 export interface InboundContactsMessage {
   /** A sandbox channel. */
   channel: string
-  /** Who writes. */
+  /** Sender of the message. */
   from: string
   /** Always `contacts`, the discriminator of the variants. */
   type: 'contacts'
-  /** The name that the writer has on the channel; a contact that is new gets it. */
+  /** Name of the sender on the channel; used for a new contact. */
   profile_name?: string | null | undefined
-  /** The message that it answers. */
+  /** The message that this one answers. */
   reply_to?: string | null | undefined
   contacts: ReceivedContactsContent
 }
@@ -1682,13 +1682,13 @@ export interface InboundContactsMessage {
 export interface InboundCtaUrlMessage {
   /** A sandbox channel. */
   channel: string
-  /** Who writes. */
+  /** Sender of the message. */
   from: string
   /** Always `cta_url`, the discriminator of the variants. */
   type: 'cta_url'
-  /** The name that the writer has on the channel; a contact that is new gets it. */
+  /** Name of the sender on the channel; used for a new contact. */
   profile_name?: string | null | undefined
-  /** The message that it answers. */
+  /** The message that this one answers. */
   reply_to?: string | null | undefined
   cta_url: CtaUrlContent
 }
@@ -1697,13 +1697,13 @@ export interface InboundCtaUrlMessage {
 export interface InboundFlowMessage {
   /** A sandbox channel. */
   channel: string
-  /** Who writes. */
+  /** Sender of the message. */
   from: string
   /** Always `flow`, the discriminator of the variants. */
   type: 'flow'
-  /** The name that the writer has on the channel; a contact that is new gets it. */
+  /** Name of the sender on the channel; used for a new contact. */
   profile_name?: string | null | undefined
-  /** The message that it answers. */
+  /** The message that this one answers. */
   reply_to?: string | null | undefined
   flow: FlowContent
 }
@@ -1712,13 +1712,13 @@ export interface InboundFlowMessage {
 export interface InboundFlowReplyMessage {
   /** A sandbox channel. */
   channel: string
-  /** Who writes. */
+  /** Sender of the message. */
   from: string
   /** Always `flow_reply`, the discriminator of the variants. */
   type: 'flow_reply'
-  /** The name that the writer has on the channel; a contact that is new gets it. */
+  /** Name of the sender on the channel; used for a new contact. */
   profile_name?: string | null | undefined
-  /** The message that it answers. */
+  /** The message that this one answers. */
   reply_to?: string | null | undefined
   flow_reply: FlowReplyContent
 }
@@ -1727,13 +1727,13 @@ export interface InboundFlowReplyMessage {
 export interface InboundListMessage {
   /** A sandbox channel. */
   channel: string
-  /** Who writes. */
+  /** Sender of the message. */
   from: string
   /** Always `list`, the discriminator of the variants. */
   type: 'list'
-  /** The name that the writer has on the channel; a contact that is new gets it. */
+  /** Name of the sender on the channel; used for a new contact. */
   profile_name?: string | null | undefined
-  /** The message that it answers. */
+  /** The message that this one answers. */
   reply_to?: string | null | undefined
   list: ListContent
 }
@@ -1742,13 +1742,13 @@ export interface InboundListMessage {
 export interface InboundListReplyMessage {
   /** A sandbox channel. */
   channel: string
-  /** Who writes. */
+  /** Sender of the message. */
   from: string
   /** Always `list_reply`, the discriminator of the variants. */
   type: 'list_reply'
-  /** The name that the writer has on the channel; a contact that is new gets it. */
+  /** Name of the sender on the channel; used for a new contact. */
   profile_name?: string | null | undefined
-  /** The message that it answers. */
+  /** The message that this one answers. */
   reply_to?: string | null | undefined
   list_reply: ListReplyContent
 }
@@ -1757,13 +1757,13 @@ export interface InboundListReplyMessage {
 export interface InboundLocationMessage {
   /** A sandbox channel. */
   channel: string
-  /** Who writes. */
+  /** Sender of the message. */
   from: string
   /** Always `location`, the discriminator of the variants. */
   type: 'location'
-  /** The name that the writer has on the channel; a contact that is new gets it. */
+  /** Name of the sender on the channel; used for a new contact. */
   profile_name?: string | null | undefined
-  /** The message that it answers. */
+  /** The message that this one answers. */
   reply_to?: string | null | undefined
   location: LocationContent
 }
@@ -1772,31 +1772,31 @@ export interface InboundLocationMessage {
 export interface InboundLocationRequestMessage {
   /** A sandbox channel. */
   channel: string
-  /** Who writes. */
+  /** Sender of the message. */
   from: string
   /** Always `location_request`, the discriminator of the variants. */
   type: 'location_request'
-  /** The name that the writer has on the channel; a contact that is new gets it. */
+  /** Name of the sender on the channel; used for a new contact. */
   profile_name?: string | null | undefined
-  /** The message that it answers. */
+  /** The message that this one answers. */
   reply_to?: string | null | undefined
   location_request: LocationRequestContent
 }
 
-/** What a recipient would write, with its content object under the key named by `type`. */
+/** A message from a recipient, with its content object under the key named by `type`. */
 export type InboundMessage = InboundTextMessage | InboundAttachmentsMessage | InboundButtonMessage | InboundListMessage | InboundCtaUrlMessage | InboundLocationMessage | InboundContactsMessage | InboundFlowMessage | InboundProductMessage | InboundProductListMessage | InboundCatalogMessage | InboundCarouselMessage | InboundLocationRequestMessage | InboundButtonReplyMessage | InboundListReplyMessage | InboundFlowReplyMessage | InboundOrderMessage | InboundReactionMessage | InboundUnsupportedMessage
 
 /** The recipient ordered from a `product`, `product_list` or `catalog` message. */
 export interface InboundOrderMessage {
   /** A sandbox channel. */
   channel: string
-  /** Who writes. */
+  /** Sender of the message. */
   from: string
   /** Always `order`, the discriminator of the variants. */
   type: 'order'
-  /** The name that the writer has on the channel; a contact that is new gets it. */
+  /** Name of the sender on the channel; used for a new contact. */
   profile_name?: string | null | undefined
-  /** The message that it answers. */
+  /** The message that this one answers. */
   reply_to?: string | null | undefined
   order: OrderContent
 }
@@ -1805,13 +1805,13 @@ export interface InboundOrderMessage {
 export interface InboundProductListMessage {
   /** A sandbox channel. */
   channel: string
-  /** Who writes. */
+  /** Sender of the message. */
   from: string
   /** Always `product_list`, the discriminator of the variants. */
   type: 'product_list'
-  /** The name that the writer has on the channel; a contact that is new gets it. */
+  /** Name of the sender on the channel; used for a new contact. */
   profile_name?: string | null | undefined
-  /** The message that it answers. */
+  /** The message that this one answers. */
   reply_to?: string | null | undefined
   product_list: ProductListContent
 }
@@ -1820,13 +1820,13 @@ export interface InboundProductListMessage {
 export interface InboundProductMessage {
   /** A sandbox channel. */
   channel: string
-  /** Who writes. */
+  /** Sender of the message. */
   from: string
   /** Always `product`, the discriminator of the variants. */
   type: 'product'
-  /** The name that the writer has on the channel; a contact that is new gets it. */
+  /** Name of the sender on the channel; used for a new contact. */
   profile_name?: string | null | undefined
-  /** The message that it answers. */
+  /** The message that this one answers. */
   reply_to?: string | null | undefined
   product: ProductContent
 }
@@ -1835,13 +1835,13 @@ export interface InboundProductMessage {
 export interface InboundReactionMessage {
   /** A sandbox channel. */
   channel: string
-  /** Who writes. */
+  /** Sender of the message. */
   from: string
   /** Always `reaction`, the discriminator of the variants. */
   type: 'reaction'
-  /** The name that the writer has on the channel; a contact that is new gets it. */
+  /** Name of the sender on the channel; used for a new contact. */
   profile_name?: string | null | undefined
-  /** The message that it answers. */
+  /** The message that this one answers. */
   reply_to?: string | null | undefined
   reaction: ReactionContent
 }
@@ -1850,13 +1850,13 @@ export interface InboundReactionMessage {
 export interface InboundTextMessage {
   /** A sandbox channel. */
   channel: string
-  /** Who writes. */
+  /** Sender of the message. */
   from: string
   /** Always `text`, the discriminator of the variants. */
   type?: 'text' | undefined
-  /** The name that the writer has on the channel; a contact that is new gets it. */
+  /** Name of the sender on the channel; used for a new contact. */
   profile_name?: string | null | undefined
-  /** The message that it answers. */
+  /** The message that this one answers. */
   reply_to?: string | null | undefined
   text: ReceivedTextContent
 }
@@ -1865,13 +1865,13 @@ export interface InboundTextMessage {
 export interface InboundUnsupportedMessage {
   /** A sandbox channel. */
   channel: string
-  /** Who writes. */
+  /** Sender of the message. */
   from: string
   /** Always `unsupported`, the discriminator of the variants. */
   type: 'unsupported'
-  /** The name that the writer has on the channel; a contact that is new gets it. */
+  /** Name of the sender on the channel; used for a new contact. */
   profile_name?: string | null | undefined
-  /** The message that it answers. */
+  /** The message that this one answers. */
   reply_to?: string | null | undefined
   unsupported: UnsupportedContent
 }

@@ -30,15 +30,15 @@ test('a small chunk waits for more rows, a full chunk does not', () => {
   const pace = new BulkPace()
   pace.begins(1000)
 
-  assert.equal(pace.from(1000, { ...nobody, rows: pace.pieceRows - 1 }), 1010)
-  assert.ok(pace.from(1000, { ...nobody, rows: pace.pieceRows }) <= 1000)
+  assert.equal(pace.from(1000, { ...nobody, rows: pace.chunkRows - 1 }), 1010)
+  assert.ok(pace.from(1000, { ...nobody, rows: pace.chunkRows }) <= 1000)
 })
 
 test('chunks grow and shrink until one takes about 4 ms, within a minimum', () => {
   const rowsAfter = (took: (rows: number) => number): number => {
     const pace = new BulkPace()
-    for (let piece = 0; piece < 20; piece++) pace.committed(pace.pieceRows, 0, took(pace.pieceRows))
-    return pace.pieceRows
+    for (let piece = 0; piece < 20; piece++) pace.committed(pace.chunkRows, 0, took(pace.chunkRows))
+    return pace.chunkRows
   }
 
   assert.deepEqual(
@@ -51,5 +51,5 @@ test('a small chunk changes the estimate for full chunks little', () => {
   const pace = new BulkPace()
   pace.committed(10, 0, 100)
 
-  assert.equal(pace.pieceRows, 100)
+  assert.equal(pace.chunkRows, 100)
 })

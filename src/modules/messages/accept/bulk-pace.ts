@@ -4,12 +4,12 @@
 import { limits } from '../../../api/limits.ts'
 
 /** How long a chunk holds the wallet. */
-const pieceMs = 4
+const chunkMs = 4
 /** Smaller chunks would be all fixed cost. */
-const pieceRowsMin = 32
+const chunkRowsMin = 32
 const pieceRowsFirst = 100
 /** Idle time after a chunk, as a multiple of its duration, where others want the wallet. */
-const restFactor = 6
+const idleFactor = 6
 /** After a large batch of requests, more are expected for this long. */
 const busyForMs = 30
 const fillMs = 10
@@ -23,20 +23,20 @@ interface Company {
 }
 
 export class BulkPace {
-  #pieceRows = pieceRowsFirst
-  #restsUntil = 0
+  #chunkRows = pieceRowsFirst
+  #idleUntil = 0
   #fillsUntil = 0
   #busyUntil = 0
 
   /** Rows of the next chunk. */
-  get pieceRows(): number {
-    return this.#pieceRows
+  get chunkRows(): number {
+    return this.#chunkRows
   }
 
   /** When the next chunk may start. */
   from(now: number, { rows, requestsWait, alone }: Company): number {
     const wanted = requestsWait || !alone || now < this.#busyUntil
-    return Math.max(wanted ? this.#restsUntil : 0, rows < this.#pieceRows ? this.#fillsUntil : 0)
+    return Math.max(wanted ? this.#idleUntil : 0, rows < this.#chunkRows ? this.#fillsUntil : 0)
   }
 
   /** Rows arrive while none waited. */
@@ -51,14 +51,14 @@ export class BulkPace {
 
   /** A chunk was committed between these times. */
   committed(rows: number, began: number, ended: number): void {
-    const took = ended - began
-    this.#restsUntil = began + took * (1 + restFactor)
-    if (rows * 2 > this.#pieceRows) this.#pieceRows = nextPieceRows(rows, took)
+    const duration = ended - began
+    this.#idleUntil = began + duration * (1 + idleFactor)
+    if (rows * 2 > this.#chunkRows) this.#chunkRows = nextChunkRows(rows, duration)
   }
 }
 
-/** Approaches the number of rows that takes `pieceMs`, at most doubling or halving it. */
-function nextPieceRows(rows: number, took: number): number {
-  const wanted = (rows * pieceMs) / Math.max(took, 0.1)
-  return Math.round(Math.min(Math.max(wanted, rows / 2, pieceRowsMin), rows * 2, limits.group_commit_rows_max))
+/** Approaches the number of rows that takes `chunkMs`, at most doubling or halving it. */
+function nextChunkRows(rows: number, duration: number): number {
+  const wanted = (rows * chunkMs) / Math.max(duration, 0.1)
+  return Math.round(Math.min(Math.max(wanted, rows / 2, chunkRowsMin), rows * 2, limits.group_commit_rows_max))
 }

@@ -133,7 +133,7 @@ function submit(pump: Pump, submission: Submission): Promise<readonly ItemOutcom
     if (pump.bulk.units.length === 0) pump.bulk.pace.begins(performance.now())
     pump.bulk.outside.push({ pending, admitted: 0 })
     admit(pump.bulk)
-    if (pump.bulk.rows >= pump.bulk.pace.pieceRows) pump.arrived?.()
+    if (pump.bulk.rows >= pump.bulk.pace.chunkRows) pump.arrived?.()
   }
   if (!pump.running.has(traffic)) {
     pump.running.add(traffic)
@@ -242,7 +242,7 @@ async function commitPiece(pump: Pump): Promise<void> {
   await Promise.allSettled([pump.answering])
   if (bulk.units.length === 0) return
   const began = performance.now()
-  const batch = take(bulk, bulk.pace.pieceRows)
+  const batch = take(bulk, bulk.pace.chunkRows)
   admit(bulk)
   await commit(pump.deps, batch)
   if (batch.some(({ pending }) => pending.rejected)) dropRejected(bulk)

@@ -305,11 +305,11 @@ const requestOfNamed = (named: NamedItem & { receipt: DeliveryReceipt }, at: str
 
 /** Resolves to the ids of applied items; the others are applied soon, by the reference that was written meanwhile. */
 async function acceptNamed(tx: Db, named: readonly NamedItem[], at: string): Promise<Set<string>> {
-  const kept = await saveReferences(
+  const inserted = await saveReferences(
     tx,
     named.map((one) => ({ ...one, part: 0, parts: 1, created_at: at })),
   )
-  const accepted = named.filter((one) => kept.has(referenceKey(one)))
+  const accepted = named.filter((one) => inserted.has(referenceKey(one)))
   await endJobs(
     tx,
     accepted.map(({ message_id }) => message_id),
@@ -342,7 +342,7 @@ async function applyConnectionStatuses(
     const { connected, message } = item as ConnectionStatus
     platform.log.warn(
       { channel_id, connected, provider: channel.provider },
-      `the provider told of the link: ${message}`,
+      `the provider reported the connection: ${message}`,
     )
     await channels.setConnection(tx, channel, connected ? 'connected' : 'disconnected')
   }

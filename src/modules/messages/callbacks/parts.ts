@@ -83,11 +83,11 @@ export async function acceptNamedParts(tx: Db, named: readonly NamedPart[], at: 
     named.map(({ message_id }) => message_id),
   )
   const next = named.filter((one) => follows(one, jobs.get(one.message_id), named))
-  const kept = await saveReferences(
+  const inserted = await saveReferences(
     tx,
     next.map((one) => partOf(one, at)),
   )
-  const done = next.filter((one) => kept.has(referenceKey(one)))
+  const done = next.filter((one) => inserted.has(referenceKey(one)))
   const grown = [...Map.groupBy(done, ({ message_id }) => message_id)].flatMap(([message_id, receipts]) => {
     const before = jobs.get(message_id)
     const accepted_ids = before === undefined ? [] : withProved(before, receipts)

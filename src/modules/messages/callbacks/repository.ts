@@ -17,11 +17,11 @@ export interface NewCallback {
 const plainBodyMax = 2048
 
 export async function insertCallback(tx: Db, { id, channel_id, headers, body, at }: NewCallback): Promise<void> {
-  const [encoding, kept] =
+  const [encoding, stored] =
     body.length > plainBodyMax ? ['gzip', gzipSync(body, { level: 1 })] : [null, Buffer.from(body)]
   await tx`
     insert into provider_callbacks (id, channel_id, headers, body, encoding, received_at, applied_at)
-    values (${id}, ${channel_id}, ${JSON.stringify(headers)}::text::json, ${kept}, ${encoding}, ${at}, ${at})`
+    values (${id}, ${channel_id}, ${JSON.stringify(headers)}::text::json, ${stored}, ${encoding}, ${at}, ${at})`
 }
 
 export interface NewCallbackItem {
@@ -167,14 +167,14 @@ const subject = (sql: Db): Fragment => sql`coalesce(provider_id, item ->> 'from'
 
 /** Items that follow an earlier item of the same subject outside of `rows`. */
 export async function listOvertaking(tx: Db, rows: readonly CallbackItemRow[], at: string): Promise<Set<string>> {
-  const asked = rows
+  const candidates = rows
     .map((row) => ({ id: row.id, channel_id: row.channel_id, subject: subjectOf(row), next_run_at: row.next_run_at }))
     .filter((row) => row.subject !== null)
-  if (asked.length === 0) return new Set()
+  if (candidates.length === 0) return new Set()
   const overtaking = await tx<{ id: string }[]>`
     with own as materialized (
       select *
-      from json_to_recordset(${jsonRows(asked)}::text::json) as t(
+      from json_to_recordset(${jsonRows(candidates)}::text::json) as t(
         id text, channel_id text, subject text, next_run_at timestamptz
       )
     ), earlier as materialized (

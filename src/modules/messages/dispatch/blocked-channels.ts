@@ -15,7 +15,7 @@ import { queueOf, type Sessions } from './job.ts'
 
 export interface BlockedChannels {
   /** `open`: messages may be sent or failed now. */
-  part(due: readonly DueQueue[]): Promise<{ open: DueQueue[]; paused: DueQueue[] }>
+  split(due: readonly DueQueue[]): Promise<{ open: DueQueue[]; blocked: DueQueue[] }>
 }
 
 export interface BlockedChannelsDeps {
@@ -32,10 +32,10 @@ export function blockedChannels({
   circuitBreakers,
 }: BlockedChannelsDeps): BlockedChannels {
   return {
-    async part(due) {
+    async split(due) {
       const states = await Promise.all(due.map((queue) => channels.find(tenantOf(queue), queue.channel_id)))
       const open: DueQueue[] = []
-      const paused: DueQueue[] = []
+      const blocked: DueQueue[] = []
       for (const [index, queue] of due.entries()) {
         const channel = states[index]!
         // messages of a deleted channel fail, whatever its provider does
@@ -44,9 +44,9 @@ export function blockedChannels({
           circuitBreakers.connectionTested(channel.id, Date.parse(channel.connection_tested_at), clock.now())
         const broken = circuitBreakers.waits(queue.channel_id, clock.now())
         if (channel === null || (!broken && maySend(channels, sessions, channel))) open.push(queue)
-        else paused.push(queue)
+        else blocked.push(queue)
       }
-      return { open, paused }
+      return { open, blocked }
     },
   }
 }

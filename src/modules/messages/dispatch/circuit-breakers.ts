@@ -96,10 +96,10 @@ const probeMaxMs = 30_000
 /** After this time the channel is disconnected (behaviour: channels 4.5). */
 const outOfReachMs = 30_000
 /** Bounds for the pause that a provider requests, which may be an hour or nothing. */
-const askedMinMs = 100
-const askedMaxMs = 60_000
+const requestedMinMs = 100
+const requestedMaxMs = 60_000
 /** A time further ahead was written before the clock was set back. */
-const aheadMaxMs = askedMaxMs
+const aheadMaxMs = requestedMaxMs
 const quietMs = 30_000
 const suspectedMax = 10_000
 
@@ -319,12 +319,12 @@ function throttle(
 ): PauseChange | null {
   const { account_id, mode, channel_id, channel_type } = channel
   suspected.delete(channel_id)
-  const asked_ms = retry_after_ms > 0 ? Math.min(Math.max(retry_after_ms, askedMinMs), askedMaxMs) : 0
+  const requested_ms = retry_after_ms > 0 ? Math.min(Math.max(retry_after_ms, requestedMinMs), requestedMaxMs) : 0
   const known = throttled.get(channel_id)
   // attempts that were in progress when the pause began count once
   const times = known === undefined ? 1 : probe ? known.times + 1 : known.times
-  const own_ms = known !== undefined && !probe ? 0 : times === 1 && asked_ms > 0 ? 0 : growing(times)
-  const until_ms = now_ms + Math.max(asked_ms, own_ms)
+  const own_ms = known !== undefined && !probe ? 0 : times === 1 && requested_ms > 0 ? 0 : growing(times)
+  const until_ms = now_ms + Math.max(requested_ms, own_ms)
   if (known !== undefined && !probe && until_ms <= known.probe_ms) return null
   const one = known ?? { account_id, mode, channel_id, channel_type, open_ms: now_ms, probe_ms: 0, probes: 0, times: 0 }
   throttled.set(channel_id, one)
@@ -361,7 +361,7 @@ function adopt({ throttled, adopted_ms }: State, { until_ms, times, ...channel }
   throttled.set(channel_id, {
     ...channel,
     open_ms: now_ms,
-    probe_ms: Math.min(until_ms, now_ms + askedMaxMs),
+    probe_ms: Math.min(until_ms, now_ms + requestedMaxMs),
     probes: 0,
     times,
   })

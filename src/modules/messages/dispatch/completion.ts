@@ -122,10 +122,10 @@ const acceptedParts = ({ length }: readonly string[]): string => `${length} of i
 
 /** Refuses messages that were throttled or had no answer too often. */
 export function outcomeOf({ attempts, unknowns = 0 }: Pick<Job, 'attempts' | 'unknowns'>, outcome: Outcome): Outcome {
-  const taken = outcome.provider_ids === undefined ? {} : { provider_ids: outcome.provider_ids }
-  if (outcome.kind === 'unknown' && unknowns + 1 >= unknownsMax) return { ...stillUnknown, ...taken }
+  const accepted = outcome.provider_ids === undefined ? {} : { provider_ids: outcome.provider_ids }
+  if (outcome.kind === 'unknown' && unknowns + 1 >= unknownsMax) return { ...stillUnknown, ...accepted }
   if (outcome.kind !== 'throttled' || outcome.if_lasting === undefined || attempts + 1 < throttledMax) return outcome
-  return { kind: 'refused', ...outcome.if_lasting, ...taken }
+  return { kind: 'refused', ...outcome.if_lasting, ...accepted }
 }
 
 const stillUnknown: Outcome & { readonly kind: 'refused' } = {
@@ -263,9 +263,9 @@ export function attemptsOf(completion: Completion, ids: IdMaker): NewAttempt[] {
   ]
 }
 
-function messageOf(completion: Completion, said: string): string {
-  const taken = acceptedIdsOf(completion)
-  return taken.length === 0 ? said : `${acceptedParts(taken)} were sent before: ${said}`
+function messageOf(completion: Completion, message: string): string {
+  const accepted_ids = acceptedIdsOf(completion)
+  return accepted_ids.length === 0 ? message : `${acceptedParts(accepted_ids)} were sent before: ${message}`
 }
 
 export function returnedJobOf(completion: Completion): ReturnedJob[] {

@@ -189,7 +189,7 @@ export async function rescueJobs(
       where ${left}
       limit ${jobs_max}
     ),
-    taken as (
+    released as (
       update dispatch_jobs j
       set next_run_at = ${at}, process_id = null, outcome_unknown = true
       from locked
@@ -201,14 +201,14 @@ export async function rescueJobs(
       update messages m
       set status = 'sending', sending_at = coalesce(m.sending_at, greatest(m.updated_at, t.claimed_at)),
         updated_at = greatest(m.updated_at, ${at})
-      from taken t
+      from released t
       where m.account_id = t.account_id
         and m.mode = t.mode
         and m.id = t.message_id
         and m.status = 'queued'
       returning m.account_id, m.mode, m.id, m.submission_key, m.origin_type, m.origin_id, m.updated_at
     )${rescuedTransitions(sql, projections)}
-    select (select count(*) from taken) as jobs, array(select distinct origin_type from marked) as origin_types`
+    select (select count(*) from released) as jobs, array(select distinct origin_type from marked) as origin_types`
   return row!
 }
 

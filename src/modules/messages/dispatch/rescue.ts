@@ -32,9 +32,9 @@ export function rescuer(deps: RescuerDeps): Rescuer {
     const now = clock.now()
     await deps.scheduling.sweep()
     await deps.leases.renew()
-    const taken = await rescueBatches(deps, now)
-    if (taken === batchMax * batchesMax) last.ms = -Infinity
-    return taken
+    const rescued = await rescueBatches(deps, now)
+    if (rescued === batchMax * batchesMax) last.ms = -Infinity
+    return rescued
   }
   return {
     some,
@@ -53,16 +53,16 @@ async function rescueBatches({ platform, projections }: RescuerDeps, now: number
     lease_ms: leaseMs,
     jobs_max: batchMax,
   }
-  let taken = 0
+  let rescued = 0
   for (let batch = 1; batch <= batchesMax; batch++) {
     const { jobs, origin_types } = await rescueJobs(pool, projections, claim)
     projections.wake(origin_types.map((origin_type) => ({ origin_type })))
-    taken += jobs
+    rescued += jobs
     if (jobs < batchMax) break
   }
-  if (taken === 0) return 0
-  log.warn({ jobs: taken }, 'rescued messages that another process had claimed')
+  if (rescued === 0) return 0
+  log.warn({ jobs: rescued }, 'rescued messages that another process had claimed')
   // another process may dispatch some of their channels
   platform.notify('dispatch')
-  return taken
+  return rescued
 }

@@ -30,9 +30,9 @@ const memoryPerTickMax = 500
 const queuesMax = 500
 /** Includes queues whose jobs are all due later. Scanning takes PostgreSQL about twenty milliseconds. */
 const queuesScannedMax = 2000
-const busyLookEveryMs = 200
+const busyPollEveryMs = 200
 /** Messages in memory per channel, in seconds at its rate. */
-const keptSeconds = 3
+const memorySeconds = 3
 
 export interface SchedulerDeps {
   readonly platform: Platform
@@ -69,13 +69,13 @@ export interface Scheduler {
 }
 
 interface State extends SchedulerDeps {
-  readonly paused: BlockedChannels
+  readonly blocked: BlockedChannels
   readonly expired: ExpiredSearch
   readonly wakes: RateWakes
   /** Capacity reserved for messages being accepted, per queue and priority; only for channels with a rate. */
   readonly reserved: Map<string, number>
   stopping: boolean
-  looked_ms: number
+  polled_ms: number
   cursor: string
   unreleased: readonly Job[]
 }
@@ -84,12 +84,12 @@ export function scheduler(deps: SchedulerDeps): Scheduler {
   const { platform, jobs } = deps
   const state: State = {
     ...deps,
-    paused: blockedChannels(deps),
+    blocked: blockedChannels(deps),
     expired: expiredSearch(platform),
     wakes: rateWakes(platform),
     reserved: new Map(),
     stopping: false,
-    looked_ms: -Infinity,
+    polled_ms: -Infinity,
     cursor: '',
     unreleased: [],
   }
@@ -159,7 +159,7 @@ const capacityOf = (
   { rates, jobs }: SchedulerDeps,
   row: { account_id: string; channel_id: string },
   priority: Priority,
-): number => Math.ceil(rates.within(row.channel_id, keptSeconds)) - jobs.waiting.count(queueOf(row), priority)
+): number => Math.ceil(rates.within(row.channel_id, memorySeconds)) - jobs.waiting.count(queueOf(row), priority)
 
 /** Reserves capacity, so that a batch does not use it twice. */
 function hasCapacityFor(state: State, item: Offered): boolean {
@@ -182,31 +182,31 @@ async function claim(state: State): Promise<number> {
   if (
     state.stopping ||
     rows_max <= 0 ||
-    (waiting.size >= memoryPerTickMax && elapsed - state.looked_ms < busyLookEveryMs)
+    (waiting.size >= memoryPerTickMax && elapsed - state.polled_ms < busyPollEveryMs)
   )
     return 0
-  state.looked_ms = elapsed
-  const { mine, paused } = await dueQueues(state, now)
+  state.polled_ms = elapsed
+  const { mine, blocked } = await dueQueues(state, now)
   const failing = mine.filter(({ channel_id }) => state.circuitBreakers.isOpen(channel_id))
-  const well = mine.filter((queue) => !failing.includes(queue))
+  const healthy = mine.filter((queue) => !failing.includes(queue))
   const lease_until_ms = now + leaseMs
   const lease_until = isoTime(lease_until_ms)
-  const full = well.filter((queue) => priorities.some((priority) => capacityOf(state, queue, priority) <= 0))
-  const expired = await state.expired.claim([...paused, ...failing, ...full], lease_until, rows_max)
-  state.expire(taken(state, expired, lease_until_ms))
+  const full = healthy.filter((queue) => priorities.some((priority) => capacityOf(state, queue, priority) <= 0))
+  const expired = await state.expired.claim([...blocked, ...failing, ...full], lease_until, rows_max)
+  state.expire(jobsOf(state, expired, lease_until_ms))
   const claim = { at: isoTime(now), lease_until, process_id }
   // claimed jobs are in memory before anything else can fail
-  const rows = await store.claimJobs(pool, { ...claim, capacities: capacitiesOf(state, well, rows_max), rows_max })
-  await keep(state, taken(state, rows, lease_until_ms))
+  const rows = await store.claimJobs(pool, { ...claim, capacities: capacitiesOf(state, healthy, rows_max), rows_max })
+  await addToMemory(state, jobsOf(state, rows, lease_until_ms))
   const probes = await store.claimProbes(pool, { ...claim, probes: probesOf(state, failing) })
-  await keep(
+  await addToMemory(
     state,
-    taken(state, probes, lease_until_ms).map((job) => ({ ...job, probe: true as const })),
+    jobsOf(state, probes, lease_until_ms).map((job) => ({ ...job, probe: true as const })),
   )
   return rows.length + probes.length + expired.length
 }
 
-async function keep(state: State, claimed: readonly Job[]): Promise<void> {
+async function addToMemory(state: State, claimed: readonly Job[]): Promise<void> {
   if (state.stopping) await releaseDropped(state, claimed)
   else for (const job of claimed) state.jobs.add(job)
 }
@@ -225,7 +225,7 @@ async function releaseDropped(state: State, jobs: readonly Job[]): Promise<void>
 }
 
 /**
- * Releases jobs that this process may not send. While a channel is paused, the probe is chosen among all its
+ * Releases jobs that this process may not send. While a channel is blocked, the probe is chosen among all its
  * messages.
  */
 async function returnJobs(state: State): Promise<void> {
@@ -255,7 +255,7 @@ const probesOf = ({ circuitBreakers, jobs }: State, queues: readonly store.DueQu
 async function dueQueues(
   state: State,
   now: number,
-): Promise<{ mine: readonly store.DueQueue[]; paused: readonly store.DueQueue[] }> {
+): Promise<{ mine: readonly store.DueQueue[]; blocked: readonly store.DueQueue[] }> {
   const { due, next } = await listDueQueues(state.platform.pool, isoTime(now), state.cursor, {
     queues_max: queuesMax,
     scanned_max: queuesScannedMax,
@@ -263,9 +263,9 @@ async function dueQueues(
   state.cursor = next
   state.pauses.dropUnowned((channel_id) => isMine(state, channel_id))
   for (const { channel_id } of due) state.leases.use(channel_id)
-  if (due.length === 0) return { mine: [], paused: [] }
-  const { open, paused } = await state.paused.part(due)
-  for (const { channel_id } of paused) {
+  if (due.length === 0) return { mine: [], blocked: [] }
+  const { open, blocked } = await state.blocked.split(due)
+  for (const { channel_id } of blocked) {
     const probe_ms = state.circuitBreakers.probeAt(channel_id)
     if (probe_ms !== null && probe_ms > now) state.wakes.at(probe_ms)
   }
@@ -274,7 +274,7 @@ async function dueQueues(
     .map(({ channel_id }) => channel_id)
   await state.leases.take([...new Set(wanted)])
   await adoptPauses(state, open)
-  return { mine: open.filter(({ mode, channel_id }) => mode === 'test' || isMine(state, channel_id)), paused }
+  return { mine: open.filter(({ mode, channel_id }) => mode === 'test' || isMine(state, channel_id)), blocked }
 }
 
 async function adoptPauses(state: State, queues: readonly store.DueQueue[]): Promise<void> {
@@ -307,7 +307,7 @@ function capacitiesOf(state: State, queues: readonly store.DueQueue[], rows_max:
 }
 
 /** Jobs of claimed rows, without those in progress or being cancelled. */
-const taken = ({ jobs }: State, rows: readonly store.ClaimedRow[], lease_until_ms: number): Job[] =>
+const jobsOf = ({ jobs }: State, rows: readonly store.ClaimedRow[], lease_until_ms: number): Job[] =>
   rows.flatMap(({ job_attempts, job_unknowns, job_outcome_unknown, job_accepted_ids, job_due_at, ...row }) =>
     jobs.has(row.id) || (row.status === 'queued' && jobs.unpersisted.refuses(row.id))
       ? []

@@ -138,8 +138,8 @@ async function onlyNew(tx: Db, messages: readonly Identified[], at: string): Pro
   const named = messages.flatMap(({ inbound: { account_id, channel, provider_id }, id }) =>
     provider_id === null ? [] : [{ account_id, channel_id: channel.id, provider_id, message_id: id, created_at: at }],
   )
-  const kept = await insertReferences(tx, named)
-  return messages.filter(({ inbound, id }) => inbound.provider_id === null || kept.has(id))
+  const inserted = await insertReferences(tx, named)
+  return messages.filter(({ inbound, id }) => inbound.provider_id === null || inserted.has(id))
 }
 
 function rowOf(inbound: NewInbound, id: string, at: string, contact_id: string | null): MessageRow {

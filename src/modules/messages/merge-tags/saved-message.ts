@@ -83,8 +83,8 @@ export async function messageFailures(
       },
     ]
   }
-  const asked = [...tagsOf(message, 'message').map(({ name }) => name), ...Object.keys(merge_fallbacks)]
-  const keys = asked.map(attributeKeyOf).filter((key) => key !== null)
+  const names = [...tagsOf(message, 'message').map(({ name }) => name), ...Object.keys(merge_fallbacks)]
+  const keys = names.map(attributeKeyOf).filter((key) => key !== null)
   const attributes = await contacts.definedAttributes(sql, tenant, keys)
   const isKnown = (name: string): boolean => isContactTag(name, attributes) || isOwnTag(name)
   return [
