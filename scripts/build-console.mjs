@@ -1,17 +1,14 @@
-/** Builds `console/dist` where what it is made of has changed since it was built. Plain JavaScript: the scripts that start the service run it under whatever Node there is. */
+/** Builds `console/dist` when its sources changed. Plain JavaScript, because it runs on any Node. */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
-/** What else than the files of `console/` decides what is built: the packages, and the documents that its types come from. */
+/** Besides the files of `console/`. */
 const sharedSources = ['package-lock.json', 'openapi.json', 'console-openapi.json']
 
-/**
- * Builds the console of the checkout at `root` with the Node at `node`, or does nothing where there is no console or it is fresh. `lock` keeps others from building meanwhile and
- * resolves to what releases it. False where the build failed: what it said is on standard error, and an earlier build stays.
- */
+/** `lock` resolves to its release. False if the build failed: the earlier build stays. */
 export async function buildConsole(root, node, lock) {
   const folder = join(root, 'console')
   if (!existsSync(join(folder, 'package.json'))) return true
@@ -25,7 +22,6 @@ export async function buildConsole(root, node, lock) {
   }
 }
 
-/** One text for everything that the build reads. */
 function stampOf(root) {
   const hash = createHash('sha256')
   const shared = sharedSources.map((name) => join(root, name)).filter((file) => existsSync(file))
@@ -37,7 +33,7 @@ function stampOf(root) {
   return hash.digest('hex')
 }
 
-/** Every file below a folder, in order, but for what is installed and what is built. */
+/** Without installed and built files. */
 function filesOf(folder) {
   return readdirSync(folder, { withFileTypes: true })
     .toSorted((one, other) => (one.name < other.name ? -1 : 1))
@@ -53,7 +49,7 @@ const builtStamp = (folder) => {
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined
 }
 
-/** Into a folder beside, which takes the place of the earlier one when it is whole. */
+/** In a temporary folder that then replaces the earlier one. */
 function build(root, node, stamp) {
   console.error('posthorn: building the console, once ...')
   const folder = join(root, 'console')
@@ -80,7 +76,7 @@ function build(root, node, stamp) {
   return true
 }
 
-/** Once, here, and not at every request. */
+/** At build time instead of at every request. */
 function compress(folder) {
   for (const name of readdirSync(folder)) {
     const file = join(folder, name)

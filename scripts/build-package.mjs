@@ -1,4 +1,4 @@
-/** `node scripts/run.mjs scripts/build-package.mjs`, which `npm pack` runs: what of this checkout the package holds, compiled, under `dist/`, in the very folders that it has here. */
+/** Compiles the package to `dist/` with the same folders; `npm pack` runs it. */
 import { spawnSync } from 'node:child_process'
 import { cpSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -6,7 +6,6 @@ import { prepare, prepareConsole, root } from './toolchain.mjs'
 
 const [made, built] = [join(root, 'dist-new'), join(root, 'dist')]
 
-/** What the program reads while it runs, beside what is compiled. */
 const read = [
   'src/**/sql/*.sql',
   'src/docs/browser/*.{js,css}',
@@ -28,7 +27,7 @@ for (const path of read.flatMap(filesAt)) {
   mkdirSync(dirname(join(made, path)), { recursive: true })
   cpSync(join(root, path), join(made, path))
 }
-// what the compiled program reads of its package: as for the sources
+// as for the sources
 const { name, version, type, imports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 writeFileSync(
   join(made, 'package.json'),
@@ -43,7 +42,6 @@ function filesAt(pattern) {
   return found
 }
 
-/** Whatever `src/main.ts` imports: no tests, no generators. Types are checked elsewhere. */
 function compile() {
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   const { status } = spawnSync(node, [compiler, '-p', join(root, 'scripts', 'tsconfig.package.json')], {

@@ -1,4 +1,4 @@
-/** What CI runs: types, lint, format, generated files, then every test. Continues after a failure, so that one run reports everything. */
+/** Runs everything that CI runs. Continues after a failure. */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

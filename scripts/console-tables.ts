@@ -75,7 +75,6 @@ function kindOf({ type, anyOf, enum: choices, format }: Schema): Field['kind'] {
 
 const abbreviations = new Set(['id', 'sid', 'api', 'url', 'tls', 'mms', 'ton', 'npi'])
 
-/** `phone_number_id` becomes `Phone number ID`. */
 function labelOf(name: string): string {
   const words = name.split('_').map((word) => (abbreviations.has(word) ? word.toUpperCase() : word))
   return words.map((word, at) => (at === 0 ? word.charAt(0).toUpperCase() + word.slice(1) : word)).join(' ')

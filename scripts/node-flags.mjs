@@ -1,10 +1,6 @@
-/** How the pinned Node is run: by the command line, and by whatever tests or measures the program as its users run it. */
+/** The flags of the pinned Node, for the command line, tests and measurements. */
 
-/**
- * Arguments of Node, before the file. The heap may double between two collections, where V8 would let it grow fivefold, and a
- * new object gets 16 MB of room instead of 64; one thread collects that. New objects are all made there: those that V8 makes among
- * the old ones, because their like once lived long, keep alive whatever they point to (docs/decisions/bounded-heap.md).
- */
+/** Limits heap growth, collects with one thread, and never pretenures objects (docs/decisions/bounded-heap.md). */
 export const nodeFlags = [
   '--import',
   new URL('preload.mjs', import.meta.url).href,

@@ -1,4 +1,4 @@
-/** `node scripts/run.mjs <file.ts> [arguments…]`: runs a TypeScript file of this checkout on the pinned Node. */
+/** `node scripts/run.mjs <file.ts> [arguments…]`: runs a TypeScript file on the pinned Node. */
 import { runNode } from './toolchain.mjs'
 
 if (process.argv[2] === undefined) {

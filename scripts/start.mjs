@@ -1,4 +1,4 @@
-/** Runs the built program of the package, in place of this process: on the Node that the package brings with it, or on the machine's own where that is missing and of the same kind. */
+/** Runs the built program on the package's own Node, or on the machine's if that is missing and compatible. */
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -11,7 +11,7 @@ const folder = join(dirname(fileURLToPath(import.meta.url)), '..')
 const isWindows = process.platform === 'win32'
 const [wantedMajor, wantedMinor] = [24, 7]
 
-/** The Node that the package depends on; its program comes by an install script, which may be switched off. */
+/** The install script of the package `node` may be disabled. */
 function ownNode() {
   try {
     const program = join(
@@ -25,7 +25,6 @@ function ownNode() {
   }
 }
 
-/** The one that runs this, where the program runs on it too. */
 function machineNode() {
   const [major, minor] = process.versions.node.split('.').map(Number)
   return major === wantedMajor && minor >= wantedMinor ? process.execPath : undefined

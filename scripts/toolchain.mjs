@@ -1,4 +1,4 @@
-/** Makes the checkout ready and runs the pinned Node in it. Plain JavaScript: it must run under whatever Node (20 or newer) the machine has. */
+/** Prepares the checkout and runs the pinned Node. Plain JavaScript, for any Node from 20. */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
@@ -17,27 +17,27 @@ const consoleLock = join(root, '.console.lock')
 const watchParentMs = 250
 const stopWithinMs = 10_000
 
-/** Installs what is missing, then resolves to the path of the pinned Node. Ends the process with one sentence when it cannot. */
+/** Resolves to the path of the pinned Node. Ends the process with one sentence on failure. */
 export async function prepare() {
   if (!isInstalled()) await install()
   if (!existsSync(pinnedNode)) fetchNode()
   return pinnedNode
 }
 
-/** As `prepare`, and builds the console where its sources have changed; a build that fails keeps nothing from starting. */
+/** Also builds the console; a failed build does not prevent the start. */
 export async function prepareConsole() {
   return await buildConsole(root, await prepare(), () => lockFolder(consoleLock))
 }
 
-/** Runs the pinned Node with these arguments in place of this process: same streams, signals passed on, same exit. */
+/** Replaces this process: same streams, signals and exit code. */
 export async function runNode(args, env = process.env) {
   const node = await prepare()
-  // the child ends when this process is killed outright: it would keep the port otherwise
+  // the child watches this process, because it would otherwise keep the port after a SIGKILL
   const child = spawn(node, [...nodeFlags, ...args], { stdio: ['inherit', 'inherit', 'inherit', 'ipc'], env })
   const pass = (signal) => process.on(signal, () => child.kill(signal))
   pass('SIGTERM')
   pass('SIGHUP')
-  // a terminal sends its interrupt to the whole group, the child included
+  // a terminal sends its interrupt to the whole group
   if (process.stdin.isTTY) process.on('SIGINT', () => undefined)
   else pass('SIGINT')
   if (process.env.npm_lifecycle_event !== undefined) followNpm(child)
@@ -51,7 +51,7 @@ export async function runNode(args, env = process.env) {
   process.exit(code)
 }
 
-/** npm started this process; killed outright it can tell nobody, so its child watches. */
+/** npm started this process; if npm is killed, only its child can notice. */
 function followNpm(child) {
   const npmPid = pidOfNpm()
   const watch = setInterval(() => {
@@ -63,7 +63,7 @@ function followNpm(child) {
   watch.unref()
 }
 
-/** The parent, or where a shell stands in between and has not given way, the parent of that. */
+/** Skips a shell in between. */
 function pidOfNpm() {
   const text =
     fromProc(process.ppid) ??
@@ -73,7 +73,7 @@ function pidOfNpm() {
   return parent !== undefined && parent !== '1' && /^\S*sh -c /.test(args) ? Number(parent) : process.ppid
 }
 
-/** `<parent> <command line>` of a process, where there is a /proc: not every machine has `ps`. */
+/** Not every machine has `ps`. */
 function fromProc(pid) {
   try {
     const parent = /^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]
@@ -91,7 +91,7 @@ function isAlive(pid) {
   }
 }
 
-/** Whether every package is there in the version that the lock file names; those for other platforms may be missing, and so may clients, which the service does without. */
+/** In the version of the lock file. Packages for other platforms and clients may be missing. */
 function isInstalled() {
   const installed = packagesOf(join(modules, '.package-lock.json'))
   return Object.entries(packagesOf(join(root, 'package-lock.json'))).every(
@@ -104,7 +104,7 @@ function isInstalled() {
 
 const packagesOf = (file) => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).packages : {})
 
-/** Under a lock, so that two starts at once do not remove each other's files. */
+/** Concurrent starts would remove each other's files. */
 async function install() {
   const unlock = await lockFolder(installLock)
   try {
@@ -127,7 +127,7 @@ async function install() {
   }
 }
 
-/** Resolves to what lets go of it, once no other living process holds it. */
+/** Resolves to the release. */
 async function lockFolder(lock) {
   for (;;) {
     try {
@@ -147,7 +147,7 @@ function isAbandoned(lock) {
   try {
     return !isAlive(Number(readFileSync(join(lock, 'pid'), 'utf8')))
   } catch {
-    // no number yet: its maker has just made it, or died in between
+    // the owner has just created it, or died before writing its pid
     return Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? 0) > 5000
   }
 }
@@ -158,7 +158,7 @@ function npm() {
   return { command: process.platform === 'win32' ? 'npm.cmd' : 'npm', args: [] }
 }
 
-/** The package `node` brings its program by an install script, which may be switched off: it is run here. */
+/** The install script of the package `node` may be disabled, so it is run here. */
 function fetchNode() {
   const folder = join(modules, 'node')
   if (existsSync(join(folder, 'installArchSpecificPackage.js'))) {

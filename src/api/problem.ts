@@ -19,10 +19,7 @@ export class Problem extends Error {
   /** Before truncation. */
   readonly #said: Said
 
-  /**
-   * Without `message` the catalogue's title and fix are used. Texts and paths are truncated, and surplus failures only
-   * counted.
-   */
+  /** Texts and paths are truncated, and surplus failures only counted. */
   constructor(
     code: ProblemCode,
     message?: string,
@@ -39,7 +36,7 @@ export class Problem extends Error {
       details: more.details,
     }
     const small = surelyFits(said, bytes_max) ? said : fitted(said, bytes_max)
-    // an expected error needs no stack, and capturing one costs more than the rest of a refusal
+    // capturing a stack costs more than the rest of a refusal
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
     super(small.message)

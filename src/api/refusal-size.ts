@@ -41,7 +41,6 @@ export function fitted({ message, param, details }: Said, bytes_max: number): Sa
   return { ...short, message: short.message + unnamed(details.length, kept.length), details: kept }
 }
 
-/** True if the lengths alone show that no truncation is needed. */
 export const surelyFits = ({ message, param = '', details = [] }: Said, bytes_max: number): boolean =>
   details.length <= limits.error_details_max &&
   message.length <= limits.error_text_length_max &&

@@ -8,7 +8,7 @@ const latest = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
  * ISO 8601 (UTC, milliseconds), or null if invalid. A space is read as an unescaped `+`. Digits beyond milliseconds are
- * cut off, or rounded up with `round: 'up'`. A leap second becomes the first second of the next day.
+ * cut off, unless `round` is 'up'. A leap second becomes the next second.
  */
 export function parseDateTime(text: string, round: 'down' | 'up' = 'down'): string | null {
   const parts = pattern.exec(text)

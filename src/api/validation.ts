@@ -26,7 +26,6 @@ export function validator(schema: TSchema): Validator {
   return (value, basePath = '') => {
     check ??= (one ??= makeAjv(false)).compile(schema)
     if (check(value)) return []
-    // collecting every failure is slow, so only after the fast check failed
     checkAll ??= (every ??= makeAjv(true)).compile(schema)
     const first = check.errors ?? []
     return detailsOf(checkAll(shortened(value)) ? first : (checkAll.errors ?? []), basePath)
@@ -145,7 +144,6 @@ const unknownField = (param: string, meant: string | undefined): Detail => ({
   message: `${name(param)} is not known here. ${meant === undefined ? 'Remove it or correct its spelling.' : `Did you mean \`${meant}\`?`}`,
 })
 
-/** The field of the same object with the nearest spelling that is not present. */
 function meantField({ params, parentSchema, data }: ErrorObject): string | undefined {
   const field = String(params['additionalProperty'])
   const { properties } = (parentSchema ?? {}) as { properties?: object }

@@ -37,10 +37,7 @@ export async function serviceOf(options: AccessOptions, env: Env): Promise<Servi
   return serviceApi(access)
 }
 
-/**
- * Rejects with a UsageError where there is no key, and with an OperatorError where the stored one belongs to another
- * service.
- */
+/** Rejects with a UsageError without a key, and with an OperatorError if the stored key belongs to another service. */
 export async function accessOf(options: AccessOptions, env: Env): Promise<Access> {
   const key = options.apiKey ?? keyOf(env)
   if (key !== undefined) return { key, base_url: await baseUrlOf(options, env) }
@@ -86,9 +83,7 @@ export function loginFile(env: Env): string {
   return join(isAbsolute(folder) ? folder : join(homedir(), '.config'), 'posthorn', 'login.json')
 }
 
-/**
- * undefined without a login. Rejects with an OperatorError for a file that others can read, and for invalid content.
- */
+/** Rejects with an OperatorError for a file that others can read, and for invalid content. */
 async function readLogin(file: string): Promise<Access | undefined> {
   const found = await stat(file).catch(() => undefined)
   if (found === undefined) return undefined

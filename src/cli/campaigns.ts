@@ -137,7 +137,6 @@ async function follow(
   }
 }
 
-/** A terminal overwrites one line; elsewhere every line stays. */
 function progressPrinter({ out, rewrites }: Terminal): (samples: readonly Sample[], isLast: boolean) => void {
   let printed: Sample | undefined
   if (rewrites === true) return (samples, isLast) => out(`\r\u001b[K${progressLine(samples)}${isLast ? '\n' : ''}`)
@@ -193,7 +192,6 @@ const doneOf = ({ counters: { total, queued } }: Campaign): number => total - qu
 const percentOf = (campaign: Campaign): number =>
   campaign.counters.total === 0 ? 0 : Math.floor((100 * doneOf(campaign)) / campaign.counters.total)
 
-/** Recipients per second over the last samples; null if unknown. */
 function measuredRate(samples: readonly Sample[]): number | null {
   const last = samples.at(-1)
   const first = samples.find(

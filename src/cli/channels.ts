@@ -80,7 +80,6 @@ async function connect(cli: Cli, options: ConnectOptions, command: Command): Pro
     const channel = await app.services.channels
       .create(app.platform.pool, tenant, creation, async () => undefined)
       .catch(everyFailure)
-    // print a token that is shown once before anything can fail
     const guide = guideUrl(app, app.services.channels.offered().find(({ name }) => name === channel.provider)?.guide)
     const { channels } = app.services
     const hasSession = channels.needsSession(await channels.get(tenant, channel.id))

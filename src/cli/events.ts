@@ -101,8 +101,8 @@ export const idleMs = 500
 export const backoffMs = { first: 1_000, max: 30_000 }
 
 /**
- * Starts at the beginning of the feed for ''. undefined when the signal aborted. Rejects with an OperatorError when the
- * service refuses.
+ * Starts at the beginning for ''. undefined when the signal aborted. Rejects with an OperatorError when the service
+ * refuses.
  */
 export async function eventsAfter(
   options: FeedOptions,

@@ -34,7 +34,6 @@ const poolConnections = 12
 const silenceTimeoutMs = 40_000
 const sameSignalMs = 1_000
 
-/** For programs that extend the service, such as benchmarks. */
 export type ServedParts = Pick<AppParts, 'projections'>
 
 /** Ends the process at SIGTERM or SIGINT. Throws an OperatorError for what the operator can fix. */
@@ -236,10 +235,7 @@ async function freeAddress(config: Config): Promise<void> {
   await new Promise((resolve) => probe.close(resolve))
 }
 
-/**
- * A second signal after a second ends the process at once; an earlier one is the same signal, sent to the group and by
- * npm.
- */
+/** A signal within a second of the first is the same one, sent to the group and by npm. */
 function stopSignals(log: Log, clock: Pick<SteadyClock, 'elapsed'>): AbortSignal {
   const stop = new AbortController()
   let first = 0

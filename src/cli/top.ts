@@ -194,7 +194,7 @@ export class Interval {
     this.#after = after
   }
 
-  /** Per second, over all processes, by the label values joined by a space. A restarted process counts from 0. */
+  /** Per second. A restarted process counts from 0. */
   rates(name: string, ...by: readonly string[]): Map<string, number> {
     const grown = new Map<string, number>()
     for (const { labels, value } of this.#grown(name)) {
@@ -204,7 +204,6 @@ export class Interval {
     return grown
   }
 
-  /** The upper bound of the bucket; null without observations. */
   quantile(name: string, share: number): number | null {
     const buckets = new Map<number, number>()
     for (const { labels, value } of this.#grown(`${name}_bucket`)) {

@@ -14,7 +14,6 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
-/** Also measures durations, unaffected by setting the clock. */
 export interface SteadyClock extends Clock {
   /** Milliseconds since an arbitrary moment. May stop while the machine sleeps. */
   elapsed(): number

@@ -54,7 +54,7 @@ export class Turns {
   }
 }
 
-/** About `most` items, in order within each key: a key with many items only takes the capacity that others leave. */
+/** About `most` items: a key with many items only takes the capacity that others leave. */
 export function inTurn<Item>(items: readonly Item[], keyOf: (item: Item) => string, most = Infinity): Item[] {
   const ordered: Item[] = []
   let queues = [...Map.groupBy(items, keyOf).values()]

@@ -126,7 +126,6 @@ export function gsmBytes(text: string): Uint8Array {
   return Uint8Array.from(bytes)
 }
 
-/** An escape before a character without an extended form yields that character, as the standard requires. */
 export function gsmText(bytes: Uint8Array): string {
   let text = ''
   for (let i = 0; i < bytes.length; i++) {

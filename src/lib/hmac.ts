@@ -50,10 +50,7 @@ export function signatureHeader(
 /** Two while a secret is rolled. */
 const signaturesMax = 10
 
-/**
- * For headers of `signatureHeader` and Stripe. Returns what is wrong: format, time (more than `toleranceMs` from
- * `now`), or signatures; null if one signature is valid.
- */
+/** Returns what is wrong: format, time (more than `toleranceMs` from `now`), or signatures; null if one is valid. */
 export function signatureHeaderFault(
   key: HmacKey | string,
   header: string,

@@ -46,8 +46,8 @@ export interface HttpClient {
   /** Never rejects. `unsent` if the fence of the caller (`fence.ts`) no longer holds. */
   call(call: HttpCall): Promise<HttpAnswer>
   /**
-   * Streams a 2xx body. Rejects with a PermanentError for a refused address, for 404 and 410 (MissingFile), and for a
-   * body longer than `answer_bytes_max`; otherwise with an Error.
+   * Rejects with a PermanentError for a refused address, 404, 410 (MissingFile), and too long bodies; otherwise with an
+   * Error.
    */
   download(
     call: HttpCall & { readonly answer_bytes_max: number },

@@ -139,7 +139,6 @@ const tlsCodes =
   /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH)/
 const dnsCodes = /^(ENOTFOUND|EAI_|ENODATA|ESERVFAIL|EREFUSED|EBADNAME|ENONAME)/
 
-/** Returns a code, and a sentence that an engineer can act on. */
 export function postErrorOf(error: unknown): PostError {
   const cause = error instanceof AggregateError && error.errors.length > 0 ? (error.errors[0] as unknown) : error
   if (hasPostError(cause)) return cause.postError

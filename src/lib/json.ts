@@ -15,10 +15,7 @@ export function parsedObject(text: Uint8Array): Fields | null {
   }
 }
 
-/**
- * Replaces NUL characters, lone surrogates, infinite numbers, and values nested deeper than `depth_max`. Returns the
- * same object if nothing is replaced.
- */
+/** Replaces NUL characters, lone surrogates, infinite numbers, and values nested deeper than `depth_max`. */
 export const storable = (value: unknown, depth_max: number): unknown =>
   isStorable(value, depth_max) ? value : madeStorable(value, depth_max)
 

@@ -83,9 +83,8 @@ function readPlan(country: CountryCode): Plan {
 }
 
 /**
- * The E.164 number that all national variants share: Brazilian mobiles with and without the ninth digit, Mexican ones
- * with and without the old 1, Argentinian ones with and without the 9 (or the domestic 15). Other numbers are their own
- * key. Idempotent.
+ * Ignores the ninth digit of Brazilian mobiles, the old 1 of Mexican ones, and the 9 or domestic 15 of Argentinian
+ * ones. Other numbers are their own key. Idempotent.
  */
 export function phoneKey(number: string): string {
   if (number.charCodeAt(1) !== 53 /* 5 */) return number

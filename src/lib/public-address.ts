@@ -68,8 +68,7 @@ export const isAllowed = (url: URL, allowed: readonly string[]): boolean => allo
 const lenient = /\s|^https?:(?!\/\/[^/\\])/i
 
 /**
- * null if allowed. The URL parser normalizes decimal, octal, hexadecimal and full-width IPv4. Documentation ranges pass
- * here and are refused on connecting.
+ * null if allowed. The URL parser normalizes other spellings of IPv4. Documentation ranges are refused on connecting.
  */
 export function urlRefusal(text: string, allowed: readonly string[]): UrlRefusal | null {
   if (!URL.canParse(text)) return 'unparsable'

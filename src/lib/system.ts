@@ -6,7 +6,6 @@ import { mkdir, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, resolve } from 'node:path'
 
-/** Below the ephemeral range, so that outgoing connections do not take the port. */
 const [lowest, highest] = [20_000, 32_767]
 const triesMax = 100
 
@@ -33,10 +32,7 @@ export async function isFree(host: string, port: number): Promise<boolean> {
   return true
 }
 
-/**
- * Creates parents too, readable by this user only. Node's recursive `mkdir` never returns below a file system such as
- * /proc.
- */
+/** Readable by this user only. Node's recursive `mkdir` never returns below a file system such as /proc. */
 export async function makeFolder(path: string): Promise<void> {
   const folder = resolve(path)
   const made = await makeOne(folder)
@@ -47,7 +43,6 @@ export async function makeFolder(path: string): Promise<void> {
   if (again !== undefined) throw again
 }
 
-/** Resolves to the error if the folder does not exist afterwards. */
 async function makeOne(folder: string): Promise<NodeJS.ErrnoException | undefined> {
   try {
     await mkdir(folder, { mode: 0o700 })

@@ -2,7 +2,7 @@
 
 /**
  * A word that contains `given` or is contained in it, otherwise the one with the smallest edit distance, at most a
- * third of the letters. Compares letters and digits only, ignoring case.
+ * third of the letters.
  */
 export function nearest(given: string, known: readonly string[]): string | undefined {
   const wanted = plain(given)
@@ -79,7 +79,6 @@ export function finderOf(wanted: string): (text: string) => boolean {
   }
 }
 
-/** For each prefix: the length of its longest proper prefix that is also its suffix. */
 function fallbacksOf(text: string): Uint32Array {
   const back = new Uint32Array(text.length)
   for (let i = 1, matched = 0; i < text.length; i++) {

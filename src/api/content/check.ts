@@ -31,7 +31,6 @@ export interface Shape {
 
 export const shapeOf = (schema: TSchema): Shape => schema as Shape
 
-/** Adds a failure at the current path, or below it when `keys` are given. */
 export function fail(walk: Walk, code: DetailCode, sentence: (path: string) => string, ...keys: readonly Key[]): void {
   walk.details ??= []
   if (walk.details.length >= limits.error_details_collected_max) return

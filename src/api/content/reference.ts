@@ -54,7 +54,6 @@ export function contentReference(): readonly ContentReference[] {
   }))
 }
 
-/** Omits the content object itself, but not an array, which has limits. */
 function topFields(schema: TSchema, type: string): readonly FieldReference[] {
   const fields = fieldsOf(shapeOf(schema), type, true)
   return typeOf(shapeOf(schema)) === 'array' ? fields : fields.slice(1)

@@ -79,7 +79,6 @@ export const sectionTitles: Rule = (value, walk) => {
   }
 }
 
-/** A section that is too long by itself was reported by the schema. */
 export function sectionTotal(entries: string, most: number, what: string): Rule {
   return (value, walk) => {
     const counts = itemsAt(value, 'action', 'sections').map((section) => itemsAt(section, entries).length)

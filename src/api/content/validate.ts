@@ -45,10 +45,7 @@ export interface ContentPlace {
   readonly path?: string
 }
 
-/**
- * Validates outbound content (behaviour: content 2); an empty list means valid. Unknown fields pass. NUL and unpaired
- * surrogates are refused earlier.
- */
+/** (behaviour: content 2). An empty list means valid. Unknown fields pass. */
 export function validateContent(type: string, value: unknown, place: ContentPlace): readonly Detail[] {
   const found = checks.get(type)
   if (found === undefined || !isContentType(type) || contentTypes[type].direction === 'inbound')

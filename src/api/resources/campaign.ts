@@ -91,10 +91,7 @@ const Recipient = Type.Object(
 )
 export type AdhocRecipient = Static<typeof Recipient>
 
-/**
- * One object with the fields of every variant; the campaigns module checks which ones `type` requires. null means
- * absent.
- */
+/** The campaigns module checks which fields `type` requires. null means absent. */
 const audienceType = Type.String({
   enum: [...audienceTypes],
   description: 'Which of the other fields count; those of other variants are left out.',

@@ -116,10 +116,7 @@ export const Contact = Type.Object(
 )
 export type Contact = Static<typeof Contact>
 
-/**
- * The contacts module checks formats, keys and both forms of consent, because errors of a schema with alternatives
- * would be confusing.
- */
+/** The contacts module checks these: errors of a schema with alternatives would be confusing. */
 const contactFields = {
   phone: Type.Optional(
     NullableString({
