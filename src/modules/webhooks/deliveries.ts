@@ -34,8 +34,8 @@ export interface DeliveryService {
   /** Deliveries of an object's events to any endpoint, including recently deleted ones, newest first. */
   listOfObject(sql: Db, tenant: Tenant, object_id: string): Promise<WebhookDelivery[]>
   /**
-   * One more attempt of up to 5,000 deliveries with this status, oldest first, by the worker. Resolves to how many.
-   * `dry_run` retries none. Problems: resource_missing, delivery_state_invalid.
+   * Retries up to 5,000 deliveries, oldest first, by the worker. Resolves to how many. `dry_run` retries none.
+   * Problems: resource_missing, delivery_state_invalid.
    */
   retryAll(
     sql: Db,
@@ -45,8 +45,8 @@ export interface DeliveryService {
     dry_run: boolean,
   ): Promise<number>
   /**
-   * Progress of `retryAll`: deliveries not attempted yet, and failed ones that existed at `created_until`, each up to
-   * 5,000. Problem: resource_missing.
+   * Deliveries not attempted yet, and failed ones that existed at `created_until`, each up to 5,000. Problem:
+   * resource_missing.
    */
   retryProgress(
     sql: Db,
@@ -61,11 +61,9 @@ export interface DeliveryService {
 /** If this process dies, the worker makes the attempt after this time. */
 const rescueAfterMs = 60_000
 
-/** Deliveries of one request. */
 const retriedAtOnce = 5_000
 /** Recently deleted endpoints whose deliveries are searched, too. */
 const deletedEndpointsMax = 200
-/** A message has about ten. */
 const eventsOfObjectMax = 50
 
 export function deliveryService(deps: AttemptDeps): DeliveryService {
@@ -221,7 +219,6 @@ function requireActive({ status }: EndpointRow): void {
     )
 }
 
-/** A delivery that this process attempts at once. */
 interface Direct {
   readonly endpoint: EndpointRow
   readonly delivery: DeliveryRow

@@ -11,10 +11,7 @@ import type { Page } from '../../platform/http/paging.ts'
 const unended = (sql: Db, next_attempt_at: Fragment) =>
   sql`account_id, mode, endpoint_id, id, event_id, event_type, 'pending' as status, attempts, response_status, duration_ms, error, error_message, ${next_attempt_at} as next_attempt_at, created_at`
 export const pending = (sql: Db) => unended(sql, sql`next_run_at`)
-/**
- * Waiting deliveries, without attempts on request that are in progress. Those have neither an attempt nor a schedule;
- * their time is when the worker rescues them.
- */
+/** Without attempts on request that are in progress, which have neither an attempt nor a schedule. */
 export const waiting = (sql: Db) => unended(sql, sql`case when scheduled and attempts > 0 then next_run_at end`)
 export const ended = (sql: Db) =>
   sql`account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, null::timestamptz as next_attempt_at, created_at`
@@ -77,7 +74,6 @@ export async function insertDirect(sql: Db, row: DeliveryRow, scheduled: boolean
       ${row.error}, ${row.error_message}, ${scheduled}, ${next_run_at}, ${row.created_at})`
 }
 
-/** A delivery that ended without an attempt. */
 export async function insertEnded(sql: Db, row: DeliveryRow): Promise<void> {
   await sql`
     insert into webhook_deliveries (
@@ -116,10 +112,7 @@ export async function takeEnded(
   return row ?? null
 }
 
-/**
- * Records the outcome of an attempt on request and counts it, a failure only up to the breaker's threshold. False
- * when the worker had rescued the delivery.
- */
+/** False when the worker had rescued the delivery. A failure counts only up to the breaker's threshold. */
 export async function recordDirect(sql: Db, done: AttemptResult): Promise<boolean> {
   const [gone] = await sql<DeliveryRow[]>`
     delete from webhook_retries
@@ -140,8 +133,7 @@ export async function recordDirect(sql: Db, done: AttemptResult): Promise<boolea
 }
 
 /**
- * Ends waiting deliveries of an endpoint as failed, `endpoint_disabled`: up to `limit` rows of each queue.
- * `unless_active`: does nothing where the endpoint is active in the same statement.
+ * Up to `limit` rows of each queue. `unless_active`: does nothing where the endpoint is active in the same statement.
  */
 export async function dropPending(sql: Db, endpoint_id: string, limit: number, unless_active = false): Promise<number> {
   const guard = unless_active
@@ -236,7 +228,6 @@ export async function eventsOf(
   return rows.map(({ id }) => id)
 }
 
-/** Newest first. */
 export async function findDeliveries(
   sql: Db,
   { account_id, mode }: Tenant,

@@ -66,7 +66,6 @@ export async function endpointExisted(sql: Db, { account_id, mode }: Tenant, id:
   return rows.length > 0
 }
 
-/** Up to `limit + 1` endpoints, newest first. */
 export async function listEndpoints(sql: Db, { account_id, mode }: Tenant, page: Page): Promise<EndpointRow[]> {
   return await sql<EndpointRow[]>`
     select ${columns(sql)} from webhook_endpoints
@@ -97,7 +96,6 @@ export async function updateEndpoint(sql: Db, row: EndpointRow): Promise<void> {
     where account_id = ${row.account_id} and mode = ${row.mode} and id = ${row.id}`
 }
 
-/** Marks it as deleted and removes its secrets. */
 export async function deleteEndpoint(sql: Db, { account_id, mode }: Tenant, id: string, at: string): Promise<void> {
   await sql`
     update webhook_endpoints
@@ -160,7 +158,6 @@ export async function listSealed(sql: Db, after: string, limit: number): Promise
     limit ${limit}`
 }
 
-/** Skips endpoints that have changed meanwhile. */
 export async function reseal(sql: Db, old: SealedEndpoint, row: SealedEndpoint): Promise<void> {
   await sql`
     update webhook_endpoints

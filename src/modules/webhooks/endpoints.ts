@@ -34,7 +34,6 @@ export class EndpointService {
     this.#rule = rule
   }
 
-  /** Called after this process changed or deleted an endpoint. */
   onChange(listener: (endpoint_id: string) => void): void {
     this.#listeners.push(listener)
   }
@@ -75,7 +74,6 @@ export class EndpointService {
     return endpointObject(row)
   }
 
-  /** Up to `limit + 1`, newest first. */
   async list(sql: Db, tenant: Tenant, page: Page): Promise<WebhookEndpoint[]> {
     const existed = async (id: string) => isId('we', id) && (await store.endpointExisted(sql, tenant, id))
     await requireCursor(page.starting_after, 'No webhook endpoint has the id', existed)

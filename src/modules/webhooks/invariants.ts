@@ -68,10 +68,7 @@ async function unlistedFailures(sql: Db): Promise<{ id: string; endpoint_id: str
     limit 20`
 }
 
-/**
- * A cursor above a running transaction of this database that may write events, or above all transactions so far.
- * Ended transactions prove nothing: their database is unknown.
- */
+/** A cursor above a running transaction of this database that may write events, or above all transactions so far. */
 async function cursorAhead(sql: Db): Promise<{ position: string; horizon: string }[]> {
   return await sql<{ position: string; horizon: string }[]>`
     with epoch as materialized (select feed_horizon() >> 48 << 48 as start)
@@ -93,11 +90,7 @@ async function cursorAhead(sql: Db): Promise<{ position: string; horizon: string
     where w.position >= h.horizon`
 }
 
-/**
- * Events since `id_floor` that the fan-out has passed without a delivery for a subscriber. Only endpoints that never
- * changed and have no filters are checked: earlier subscriptions of others are unknown. A delivery's id is derived
- * from event and endpoint (`deliveryId`).
- */
+/** Only endpoints that never changed and have no filters are checked: earlier subscriptions of others are unknown. */
 async function missedEvents(sql: Db, id_floor: string): Promise<{ id: string; type: string; endpoint_id: string }[]> {
   return await sql<{ id: string; type: string; endpoint_id: string }[]>`
     with wanted as (

@@ -20,9 +20,7 @@ export interface WebhookService {
 export interface WebhookParts {
   /** By default DNS. */
   readonly resolve?: Resolve
-  /** Certificates to trust besides the system's. */
   readonly ca?: string
-  /** 0 ≤ x < 1, for jitter. */
   readonly random?: () => number
 }
 

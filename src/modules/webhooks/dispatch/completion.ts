@@ -1,7 +1,4 @@
-/**
- * Records outcomes in sets: successes in one statement, the rest in a transaction that also counts consecutive
- * failures.
- */
+/** Records outcomes in sets and counts consecutive failures. */
 import * as store from './repository.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { EndpointSession, EndpointSessions, DeliveryJob } from './endpoint-sessions.ts'
@@ -15,7 +12,6 @@ export interface CompleterDeps {
   readonly sessions: Pick<EndpointSessions, 'release'>
   /** Called with the changed consecutive failures of an endpoint. Never rejects. */
   readonly onFailures: (endpoint_id: string, failures: number) => Promise<void>
-  /** Called when nothing is left to write. */
   readonly onIdle: () => void
 }
 
@@ -42,7 +38,6 @@ export class Completer {
     else this.#flushLater()
   }
 
-  /** Writes all outcomes, including those that end in this turn of the event loop. */
   flush(): void {
     this.#writing ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.#write())
   }
@@ -51,7 +46,6 @@ export class Completer {
     return this.#outcomes.length > 0 || this.#writing !== undefined
   }
 
-  /** Whether some outcome of this endpoint is not recorded yet. */
   isPending(session: EndpointSession): boolean {
     return this.#outcomes.some((outcome) => outcome.session === session)
   }
@@ -124,7 +118,6 @@ export interface AttemptOutcome {
   overtaken?: true
 }
 
-/** Outcomes that are recorded together. */
 export interface RecordingSet {
   readonly outcomes: readonly AttemptOutcome[]
   /** Of failures without a later success. */
@@ -155,9 +148,8 @@ const talliesOf = (set: readonly AttemptOutcome[]): Map<string, FailureTally> =>
   )
 
 /**
- * Records a set. Deliveries no longer in the queue were recorded by another process and are skipped. Resolves to the
- * changed counts of consecutive failures. Where a delivery is on record already, successes are recorded in the
- * transaction, too.
+ * Deliveries no longer in the queue were recorded by another process and are skipped. Resolves to the changed counts
+ * of consecutive failures.
  */
 export async function recordOutcomes(pool: Pool, set: RecordingSet): Promise<FailureCount[]> {
   // in the order in which dropPending locks rows
@@ -184,7 +176,7 @@ export async function recordOutcomes(pool: Pool, set: RecordingSet): Promise<Fai
 
 const keyOf = ({ endpoint_id, id }: store.DeliveryKey): string => `${endpoint_id} ${id}`
 
-/** Counts only outcomes that were written now. Resolves to all counts that the set may have changed. */
+/** Resolves to all counts that the set may have changed. */
 async function countFailures(
   sql: Db,
   { outcomes, tallies }: RecordingSet,

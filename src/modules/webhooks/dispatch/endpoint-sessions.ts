@@ -1,6 +1,4 @@
-/**
- * Endpoint sessions: deliveries loaded per endpoint, attempts in progress, and limits that protect other endpoints.
- */
+/** Deliveries loaded per endpoint, attempts in progress, and limits that protect other endpoints. */
 import type { PostOutcome } from '../../../lib/http-poster.ts'
 import type { Target } from '../signing.ts'
 import { breakerThreshold, breakerIntervalMs } from './circuit-breaker.ts'
@@ -18,9 +16,7 @@ export interface DeliveryJob extends Omit<DueRow, 'next_run_at'> {
   readonly due_ms: number
   /** By the monotonic clock; 0 before the attempt. */
   started_at: number
-  /** Started while the breaker was open. */
   breaker_open: boolean
-  /** Slots that the attempt uses. */
   slots?: number
 }
 
@@ -49,7 +45,6 @@ export interface EndpointSession {
   taken: boolean
   active: boolean
   target: Target | undefined
-  /** Consecutive failures known to this process. */
   failures: number
   /** Loaded and not started, oldest first. */
   buffer: DeliveryJob[]
@@ -60,7 +55,6 @@ export interface EndpointSession {
   slow: boolean
   /** Continue reading after this id; empty: from the start. */
   after: string
-  /** There may be more rows in the queue. */
   more: boolean
   /** Start of the last attempt, by the monotonic clock. */
   started_at: number
@@ -90,8 +84,8 @@ const newSession = (endpoint_id: string, now: number): EndpointSession => ({
 })
 
 /**
- * The endpoint has due deliveries and this process or none has its lease. Without a lease, either the endpoint was
- * deleted or another process is acquiring it; reading the endpoint shows which.
+ * This process or none has the lease. Without one, either the endpoint was deleted or another process is acquiring
+ * it.
  */
 export function markDue(session: EndpointSession, taken: boolean, now: number): void {
   session.taken = taken
@@ -103,7 +97,6 @@ export function markDue(session: EndpointSession, taken: boolean, now: number): 
 export const markStale = (session: EndpointSession): EndpointSession =>
   Object.assign(session, { stale: true, version: 0 })
 
-/** Whether the limits of the endpoint allow one more attempt now. */
 export function canStart(session: EndpointSession, now: number): boolean {
   if (!session.active || session.stale || session.buffer.length === 0) return false
   if (session.failures >= breakerThreshold)
@@ -115,7 +108,6 @@ export function canStart(session: EndpointSession, now: number): boolean {
   )
 }
 
-/** Rows to load ahead of the attempts in progress. */
 export const prefetchOf = (session: EndpointSession): number =>
   session.failures >= breakerThreshold ? 2 : Math.min(256, Math.max(8, session.limit * 4))
 
@@ -137,7 +129,6 @@ export function adapt(session: EndpointSession, job: DeliveryJob, outcome: PostO
   }
 }
 
-/** Marks the endpoint as slow when an attempt takes long. */
 export function detectSlowness(session: EndpointSession, now: number): void {
   if (session.slow) return
   for (const job of session.inProgress) {
@@ -146,7 +137,6 @@ export function detectSlowness(session: EndpointSession, now: number): void {
   }
 }
 
-/** Deliveries loaded and not recorded, over all endpoints. */
 const loadedMax = 16_000
 
 export class EndpointSessions {
@@ -189,7 +179,6 @@ export class EndpointSessions {
     this.#loaded += jobs.length
   }
 
-  /** A delivery was recorded or returned to the queue. */
   release(session: EndpointSession, job: DeliveryJob): void {
     if (!session.loaded.delete(job.id)) return
     this.#loaded -= 1
@@ -209,7 +198,6 @@ export class EndpointSessions {
     session.more = true
   }
 
-  /** Attempts in progress continue. */
   close(session: EndpointSession): void {
     this.reread(session)
     this.#byEndpoint.delete(session.endpoint_id)

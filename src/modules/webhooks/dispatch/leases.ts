@@ -1,4 +1,4 @@
-/** Opens, refreshes and closes endpoint sessions by the leases of this process and the due deliveries. */
+/** Opens, refreshes and closes endpoint sessions by leases and due deliveries. */
 import * as store from './repository.ts'
 import { ageOf, longAgo, mark, isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -81,8 +81,8 @@ export class SessionManager {
   }
 
   /**
-   * Ends due deliveries of disabled or deleted endpoints as failed; a race with the fan-out may have left them.
-   * Endpoints enabled meanwhile are skipped. Resolves to the number of deliveries.
+   * A race with the fan-out may have left deliveries. Endpoints enabled meanwhile are skipped. Resolves to the number
+   * of deliveries.
    */
   async dropForInactive(ready: readonly EndpointSession[]): Promise<number> {
     let dropped = 0
@@ -113,7 +113,6 @@ export interface EndpointLeases {
    * retries first.
    */
   dueEndpoints(after: string): Promise<DueEndpoint[]>
-  /** Resolves to those that this process still has. */
   renew(endpoint_ids: readonly string[]): Promise<string[]>
   release(endpoint_ids: readonly string[]): Promise<void>
 }

@@ -9,7 +9,6 @@ export interface QueueReaderDeps {
   readonly pool: Pool
   readonly sessions: EndpointSessions
   readonly bodies: EventBodies
-  /** Starts deliveries that were read. */
   readonly begin: () => void
 }
 
@@ -32,7 +31,6 @@ export class QueueReader {
     return this.#reading
   }
 
-  /** Resolves when no read is in progress. */
   async stop(): Promise<void> {
     this.#stopped = true
     await this.#reading?.catch(() => undefined)

@@ -14,11 +14,10 @@ export async function asWorker(sql: Db): Promise<void> {
 
 export interface DueEndpoint {
   readonly endpoint_id: string
-  /** Owner of the lease; null: none. */
   readonly process_id: string | null
 }
 
-/** Endpoints after `after` with due deliveries, and whether retries are due that are not queued yet. */
+/** Endpoints with due deliveries, and whether retries are due that are not queued yet. */
 export async function listDueEndpoints(
   sql: Db,
   { at, after, limit }: { at: string; after: string; limit: number },
@@ -102,12 +101,11 @@ export interface DueRow {
 
 export interface ReadAhead {
   readonly endpoint_id: string
-  /** The last id that was read. */
   readonly after: string
   readonly limit: number
 }
 
-/** Due deliveries of each endpoint after the last id, oldest first, up to its own limit. */
+/** Oldest first, up to a limit per endpoint. */
 export async function readDue(sql: Db, wanted: readonly ReadAhead[]): Promise<DueRow[]> {
   return await sql<DueRow[]>`
     select endpoint_id, id, account_id, mode, event_id, event_type, attempts, scheduled, next_run_at
@@ -179,7 +177,6 @@ export async function releaseLeases(sql: Db, process_id: string, endpoint_ids: r
     where endpoint_id in (${lockedOf(sql, endpoint_ids, sql`process_id = ${process_id}`)})`
 }
 
-/** Consecutive failures of an endpoint. */
 export interface FailureCount {
   readonly endpoint_id: string
   readonly failures: number
@@ -205,7 +202,6 @@ export async function writeFailures(sql: Db, counts: readonly FailureCount[]): P
     where l.endpoint_id = c.endpoint_id`
 }
 
-/** Resets the failures of these endpoints. */
 export async function clearFailures(sql: Db, endpoint_ids: readonly string[]): Promise<void> {
   await sql`
     update webhook_leases
@@ -230,7 +226,6 @@ export async function recordSuccesses(sql: Db, done: readonly AttemptResult[]): 
       p_durations => ${column((one) => one.duration_ms)})`
 }
 
-/** A delivery without its outcome. */
 export interface AttemptedDelivery {
   readonly account_id: string
   readonly mode: string
@@ -247,7 +242,7 @@ export interface DeliveryKey {
   readonly id: string
 }
 
-/** Removes deliveries from the queue. Resolves to those that were there; others were recorded by another process. */
+/** Resolves to those that were in the queue; others were recorded by another process. */
 export async function takeFromQueue(sql: Db, keys: readonly DeliveryKey[]): Promise<AttemptedDelivery[]> {
   return await sql<AttemptedDelivery[]>`
     delete from webhook_queue q
@@ -259,10 +254,7 @@ export async function takeFromQueue(sql: Db, keys: readonly DeliveryKey[]): Prom
     returning q.account_id, q.mode, q.endpoint_id, q.id, q.event_id, q.event_type, q.scheduled, q.created_at`
 }
 
-/**
- * Records ended deliveries and schedules retries. Skips existing rows, as after a commit whose answer was lost.
- * Resolves to what was written.
- */
+/** Skips existing rows, as after a commit whose answer was lost. Resolves to what was written. */
 export async function insertResults(
   sql: Db,
   rows: readonly (AttemptedDelivery & AttemptResult)[],

@@ -1,7 +1,4 @@
-/**
- * Decides which deliveries start now: by the rules of their endpoints, the slots of this process, and fairness
- * between accounts.
- */
+/** Decides which deliveries start now: limits per endpoint, slots, fairness between accounts. */
 import type { SteadyClock } from '../../../lib/clock.ts'
 import { breakerThreshold } from './circuit-breaker.ts'
 import {
@@ -31,7 +28,6 @@ export class Scheduler {
   #inProgress = 0
   #taken = 0
   #takenBySlow = 0
-  /** Some endpoint found no free slot. */
   #starved = false
   #stopped = false
   #started = 0
@@ -44,14 +40,12 @@ export class Scheduler {
     return this.#inProgress
   }
 
-  /** Deliveries that began since the last call. */
   takeStarted(): number {
     const begun = this.#started
     this.#started = 0
     return begun
   }
 
-  /** Updates which endpoints are slow, and the slots that they use. */
   detectSlow(): void {
     const now = this.#deps.clock.elapsed()
     this.#takenBySlow = 0

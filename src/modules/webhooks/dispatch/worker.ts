@@ -1,7 +1,4 @@
-/**
- * The worker `deliver`: leases endpoints, reads their due deliveries, posts them, and records the outcomes. A slow
- * receiver delays its own deliveries only.
- */
+/** The worker `deliver`: posts due deliveries and records the outcomes. */
 import type { HttpPoster, PostOutcome } from '../../../lib/http-poster.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -19,7 +16,6 @@ import type { Clock } from '../../../lib/clock.ts'
 export interface DeliveryWorkerDeps {
   readonly platform: Platform
   readonly poster: HttpPoster
-  /** Disables an endpoint after too many consecutive failures. */
   readonly disable: (tenant: { account_id: string; mode: string }, endpoint_id: string) => Promise<void>
   /**
    * Emits endpoints that this process changed: no attempt may start with the old state after the request was
@@ -100,7 +96,7 @@ class DeliveryWorker {
     return worked
   }
 
-  /** Makes one attempt, queues its outcome, and starts attempts that may follow. */
+  /** Makes one attempt, queues its outcome, and starts further ones. */
   async #deliver(session: EndpointSession, job: DeliveryJob, body: Buffer): Promise<void> {
     const wasSlow = session.slow
     const outcome = await this.#executor.post(session, job, body)
@@ -144,7 +140,7 @@ class DeliveryWorker {
       await disable(session, endpoint_id)
       this.#sessions.reread(session)
     } catch (error) {
-      session.active = true // its next failure tries again
+      session.active = true
       platform.log.warn({ err: error, endpoint_id }, 'disabling a failing webhook endpoint failed')
     }
   }

@@ -2,7 +2,6 @@
 import { hash } from 'node:crypto'
 import type { EndpointFilters } from '../../../api/resources/webhook-endpoint.ts'
 
-/** In the order of the feed. */
 export interface FeedEvent {
   readonly account_id: string
   readonly mode: string
@@ -16,7 +15,6 @@ export interface FeedEvent {
   readonly kind: string
 }
 
-/** An active endpoint that receives events of a kind. */
 export interface Subscription extends Since {
   readonly endpoint_id: string
   /** Null: no filter. */
@@ -25,7 +23,6 @@ export interface Subscription extends Since {
   readonly version: number | null
 }
 
-/** One event for one endpoint. */
 export interface NewDelivery {
   readonly id: string
   readonly endpoint_id: string
@@ -37,7 +34,6 @@ export interface NewDelivery {
   readonly next_run_at: string
 }
 
-/** By `kindOf`. */
 export type Subscriptions = ReadonlyMap<string, readonly Subscription[]>
 
 /** The key of subscriptions: account, mode and type of event. */
@@ -83,7 +79,6 @@ const deliveryOf = (event: FeedEvent, endpoint_id: string): NewDelivery => ({
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The value that a filter compares; undefined where the object has none. */
 type Field = (object: Json) => unknown
 
 /** By kind of object, the first word of an event's type. Other kinds pass every filter. */

@@ -1,4 +1,4 @@
-/** SQL of the fan-out: new events, their subscriptions, and the statement that moves the cursor. Across tenants. */
+/** SQL of the fan-out. Across tenants. */
 import type { EndpointFilters } from '../../../api/resources/webhook-endpoint.ts'
 import { textColumn, type Db } from '../../../platform/database/sql.ts'
 import { kindOf, type FeedEvent, type NewDelivery, type Subscription } from './matching.ts'
@@ -10,7 +10,6 @@ export interface FanOutCursor {
 
 export interface FeedSlice {
   readonly cursor: FanOutCursor
-  /** In the order of the feed. */
   readonly events: readonly FeedEvent[]
   /** More becomes final once a running transaction ends. */
   readonly blocked: boolean
@@ -28,7 +27,6 @@ interface SliceRow {
   times: string
 }
 
-/** Final events after the cursor, up to `limit`. */
 export async function readFeedSlice(sql: Db, limit: number): Promise<FeedSlice> {
   const [row] = await sql<SliceRow[]>`
     select at_position, at_id, blocked, account_ids, modes, ids, types, positions, times
@@ -59,7 +57,6 @@ function eventsOf(account_ids: readonly string[], row: SliceRow): FeedEvent[] {
   })
 }
 
-/** By `kindOf`. */
 export async function readSubscriptions(
   sql: Db,
   kinds: readonly Pick<FeedEvent, 'account_id' | 'mode' | 'type'>[],
@@ -84,20 +81,17 @@ export async function readSubscriptions(
 export interface FanOutStep {
   readonly from: FanOutCursor
   readonly to: FanOutCursor
-  /** ISO 8601. */
   readonly at: string
   /** The versions of endpoints for which the step was computed. */
   readonly endpoints: ReadonlyMap<string, number>
   readonly deliveries: readonly NewDelivery[]
 }
 
-/** Why a step was not written. */
 export type StaleStep = 'endpoints' | 'feed'
 
 /**
- * Moves the cursor and writes the deliveries, or nothing: where another process moved the cursor, an endpoint has
- * changed, or the last event is missing because a replica took over, so that new events may get earlier positions.
- * Null: it was written. Commits without waiting for the disk.
+ * Writes nothing where another process moved the cursor, an endpoint has changed, or the last event is missing after
+ * a failover. Null: it was written. Commits without waiting for the disk.
  */
 export async function commitFanOut(sql: Db, step: FanOutStep): Promise<StaleStep | null> {
   const { from, to, at, endpoints, deliveries } = step
@@ -132,7 +126,6 @@ export async function commitFanOut(sql: Db, step: FanOutStep): Promise<StaleStep
 /** An SQL expression for each column that is exported with another value. */
 export type MovedColumns = Readonly<Record<string, string>>
 
-/** By table. */
 export async function movedColumns(sql: Db): Promise<Readonly<Record<string, MovedColumns>>> {
   const [cursor] = await sql<{ position: string; id: string }[]>`
     select position::text as position, id from webhook_fan_out`

@@ -10,9 +10,7 @@ import { filterFieldsOf, type FilterFields, makeDeliveries, type FeedEvent, type
 const eventsPerPass = 2_000
 /** Per run, except for the deliveries of a single event: an account may have hundreds of endpoints. */
 const deliveriesPerPass = 10_000
-/** Whole objects in memory at once for their filters. */
 const objectsAtOnce = 100
-/** Between two runs while events arrive. */
 const soonMs = 15
 /** Runs in a row that find events but none that is final: then an unrelated transaction may block the feed. */
 const blockedRuns = 10
@@ -20,9 +18,7 @@ const blockedRuns = 10
 export interface FanOutResult {
   readonly events: number
   readonly queued: number
-  /** More events become final when running transactions end. */
   readonly blocked: boolean
-  /** More is final already. */
   readonly more: boolean
   /**
    * Why nothing was written: another process moved the cursor, an endpoint changed, or the events are lost. Null: it
@@ -53,10 +49,7 @@ export function fanOutWorker(platform: Platform): Worker {
   }
 }
 
-/**
- * One step along the feed, of up to `limit` events: matches new events with subscriptions and writes the deliveries
- * with the cursor.
- */
+/** Matches up to `limit` new events with subscriptions and writes the deliveries with the cursor. */
 export async function fanOutOnce(platform: Platform, limit = eventsPerPass): Promise<FanOutResult> {
   const { pool, clock } = platform
   const { cursor, events: found, blocked } = await store.readFeedSlice(pool, limit)

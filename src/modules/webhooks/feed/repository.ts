@@ -25,9 +25,8 @@ export interface FeedPage {
 const commonTypes: readonly string[] = ['message.sent', 'message.delivered', 'message.read']
 
 /**
- * Up to `limit + 1` events below the horizon, so that cursors work in both orders. The horizon is a sub-select,
- * evaluated once. Where transactions overlap, positions are not in the order of ids, so `created_after` starts from
- * the last event well before it.
+ * Up to `limit + 1` events below the horizon, a sub-select that is evaluated once. Where transactions overlap,
+ * positions are not in the order of ids, so `created_after` starts from the last event well before it.
  */
 export async function listEvents(
   sql: Db,
@@ -68,7 +67,6 @@ export async function findPosition(
   return row ?? null
 }
 
-/** Each account's and mode's own. */
 export async function readEvents(
   sql: Db,
   wanted: readonly { readonly account_id: string; readonly mode: string; readonly id: string }[],
@@ -89,7 +87,6 @@ export interface FollowedEvent extends FeedPlace {
   readonly object_id: string
 }
 
-/** After the ids of all events. */
 const afterAll = 'evt_~'
 
 /** The end of a feed, and the id of the last event before it; null where there is none. */

@@ -17,7 +17,6 @@ export type { FeedPlace, FollowedEvent }
 export interface FeedQuery {
   readonly type?: string
   readonly object_id?: string
-  /** ISO 8601, exclusive. */
   readonly created_after?: string
   readonly created_before?: string
   readonly order?: 'asc' | 'desc'
@@ -27,7 +26,6 @@ export interface FeedService {
   /** Up to `limit + 1` events. Problems: parameter_invalid for an unknown type or cursor. */
   list(sql: Db, tenant: Tenant, query: FeedQuery, page: Page): Promise<Event[]>
   get(sql: Db, tenant: Tenant, id: string): Promise<Event>
-  /** The current end of the feed and its last event; null where it is empty. */
   end(sql: Db, tenant: Tenant): Promise<{ place: FeedPlace; last_id: string | null }>
   /** Null for an event that is deleted or of another account. */
   placeOf(sql: Db, tenant: Tenant, id: string): Promise<FeedPlace | null>
