@@ -192,13 +192,14 @@ function consentAfter(
   const source = words.source ?? context.source
   const occurred_at = words.occurred_at ?? context.at
   const changes: ConsentChanges = { transitions: [], restated: [] }
-  const tell = (channel_type: string, before: ConsentStatus, status: ConsentStatus, isNew: boolean) =>
+  const record = (channel_type: string, before: ConsentStatus, status: ConsentStatus, isNew: boolean) =>
     (isNew ? changes.transitions : changes.restated).push({ channel_type, before, status, source, occurred_at })
   const { status: statusBefore = 'unknown', marketing: marketingBefore = 'unknown' } = before ?? {}
   const { status = statusBefore, marketing = marketingBefore } = words
-  if (words.status !== undefined) tell(type, statusBefore, status, status !== statusBefore || isNewProof(words, before))
+  if (words.status !== undefined)
+    record(type, statusBefore, status, status !== statusBefore || isNewProof(words, before))
   if (words.marketing !== undefined)
-    tell(marketingType(type), marketingBefore, marketing, marketing !== marketingBefore || isNewProof(words, before))
+    record(marketingType(type), marketingBefore, marketing, marketing !== marketingBefore || isNewProof(words, before))
   if (write === null) return { state: undefined, ...changes }
   if (changes.transitions.length === 0 && before !== undefined) return { state: before, ...changes }
   return {

@@ -33,7 +33,7 @@ export async function tagContacts(platform: Platform, sql: Db, caller: Caller, b
       if (result.outcome === 'updated') updated += 1
       if (result.outcome !== 'refused') continue
       if (result.reason !== 'resource_missing') throw refusal(result, ids[index]!.id)
-      not_found.push(ids[index]!.asked)
+      not_found.push(ids[index]!.requested)
     }
     return { object: 'contact_tags_result' as const, updated, not_found }
   })
@@ -43,11 +43,11 @@ async function tagged(
   tx: Transaction,
   tenant: Tenant,
   body: TaggingBody,
-): Promise<{ ids: { id: string; asked: string }[]; not_found: string[] }> {
+): Promise<{ ids: { id: string; requested: string }[]; not_found: string[] }> {
   const requested = [...new Set(body.contacts ?? body.phones ?? [])]
   if (body.contacts !== undefined)
     return {
-      ids: requested.filter((id) => isId('ct', id)).map((id) => ({ id, asked: id })),
+      ids: requested.filter((id) => isId('ct', id)).map((id) => ({ id, requested: id })),
       not_found: requested.filter((id) => !isId('ct', id)),
     }
   const numbers = requested.map((text) => ({ text, phone: normalisePhone(text) }))
@@ -60,7 +60,7 @@ async function tagged(
     if (id === undefined) not_found.push(text)
     else if (!ids.has(id)) ids.set(id, text)
   }
-  return { ids: [...ids].map(([id, text]) => ({ id, asked: text })), not_found }
+  return { ids: [...ids].map(([id, text]) => ({ id, requested: text })), not_found }
 }
 
 function taggingChange(body: TaggingBody): ContactChange {

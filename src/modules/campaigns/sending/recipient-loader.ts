@@ -25,7 +25,7 @@ const rowsMax = 1000
 
 export class RecipientLoader {
   readonly #deps: Deps
-  #asked: LoadRequest[] = []
+  #requests: LoadRequest[] = []
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -33,7 +33,7 @@ export class RecipientLoader {
 
   next(campaign: CampaignRow, wanted: WantedRecipients): Promise<readonly NextRecipient[]> {
     const { promise, resolve, reject } = Promise.withResolvers<readonly NextRecipient[]>()
-    if (this.#asked.push({ campaign, wanted, resolve, reject }) === 1) setImmediate(() => this.#answer())
+    if (this.#requests.push({ campaign, wanted, resolve, reject }) === 1) setImmediate(() => this.#answer())
     return promise
   }
 
@@ -46,8 +46,8 @@ export class RecipientLoader {
   }
 
   #answer(): void {
-    const requests = this.#asked
-    this.#asked = []
+    const requests = this.#requests
+    this.#requests = []
     let [first, rows] = [0, 0]
     for (const [index, { wanted }] of requests.entries()) {
       if (index > first && rows + wanted.limit > rowsMax) {

@@ -87,8 +87,8 @@ export function channelSessions(
   return {
     worker: { name: 'sessions', idle_ms: pollEveryMs, tick: () => tick(state) },
     find(channel_id) {
-      const standing = state.sessions.get(channel_id)?.managed.state()
-      return standing?.kind === 'open' && hasLease(state) ? standing.session : undefined
+      const session = state.sessions.get(channel_id)?.managed.state()
+      return session?.kind === 'open' && hasLease(state) ? session.session : undefined
     },
     async stop() {
       state.stopping = true

@@ -159,12 +159,12 @@ type Asked = 'asked' | 'known' | 'unreachable' | 'too_often'
 function templateLookups(deps: TemplateDeps) {
   const { platform } = deps
   const pending = new Map<string, Promise<'asked' | 'unreachable'>>()
-  const asked = new Map<string, number>()
+  const lookedUpAt = new Map<string, number>()
   const counts = new Map<string, { minute: number; asks: number }>()
 
   function whyNotAllowed(channel_id: string, key: string, repeat: Repeat): 'known' | 'too_often' | null {
     const now = platform.clock.elapsed()
-    const age = now - (asked.get(key) ?? -Infinity)
+    const age = now - (lookedUpAt.get(key) ?? -Infinity)
     if (repeat === 'not_again_so_soon' && age < lookupAgainMs) return 'known'
     const minute = Math.floor(now / minuteMs)
     const count = counts.get(channel_id)
@@ -181,8 +181,8 @@ function templateLookups(deps: TemplateDeps) {
     try {
       const records = await withDeadline(platform.clock, lookupTimeoutMs, (signal) => read(deps, row, signal, name))
       await writeNamed(deps, row, name, records)
-      if (asked.size >= rememberedMax) asked.clear()
-      asked.set(key, platform.clock.elapsed())
+      if (lookedUpAt.size >= rememberedMax) lookedUpAt.clear()
+      lookedUpAt.set(key, platform.clock.elapsed())
       return 'asked'
     } catch (error) {
       platform.log.warn(

@@ -93,7 +93,7 @@ async function removeList(sql: Db, tenant: Tenant, id: string): Promise<void> {
 
 async function addMembers(platform: Platform, sql: Db, tenant: Tenant, id: string, contacts: readonly string[]) {
   return await transact(sql, async (tx) => {
-    const { asked: requested, found } = await members(tx, tenant, id, contacts)
+    const { requested, found } = await members(tx, tenant, id, contacts)
     const added = await repository.insertMembers(tx, tenant, id, found, isoTime(platform.clock.now()))
     if (added > 0) await insertDeltas(tx, tenant, [{ kind: 'list', key: id, name: '', delta: added }])
     const { contacts_count } = await getList(tx, tenant, id)
@@ -110,7 +110,7 @@ async function addMembers(platform: Platform, sql: Db, tenant: Tenant, id: strin
 
 async function removeMembers(sql: Db, tenant: Tenant, id: string, contacts: readonly string[]) {
   return await transact(sql, async (tx) => {
-    const { asked: requested, found } = await members(tx, tenant, id, contacts)
+    const { requested, found } = await members(tx, tenant, id, contacts)
     const removed = await repository.deleteMembers(tx, tenant, id, found)
     if (removed > 0) await insertDeltas(tx, tenant, [{ kind: 'list', key: id, name: '', delta: -removed }])
     const { contacts_count } = await getList(tx, tenant, id)
@@ -131,11 +131,11 @@ async function members(
   tenant: Tenant,
   id: string,
   contacts: readonly string[],
-): Promise<{ asked: string[]; found: string[] }> {
+): Promise<{ requested: string[]; found: string[] }> {
   if (!isId('lst', id) || !(await repository.lockList(tx, tenant, id))) throw missing('contact list', id)
   const requested = [...new Set(contacts)]
   return {
-    asked: requested,
+    requested,
     found: await repository.lockContacts(
       tx,
       tenant,
