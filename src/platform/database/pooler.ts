@@ -19,16 +19,16 @@ const timeoutMs = 12_000
 /** Throws `OperatorError` in transaction mode. Session mode passes. */
 export async function refuseSharedConnections(pool: Pool, clock: Clock): Promise<void> {
   if (!(await isBehindPooler(pool))) return
-  const sessions = await Promise.all([pool.reserve(), pool.reserve()])
+  const connections = await Promise.all([pool.reserve(), pool.reserve()])
   const finished = new AbortController()
   const tooLong = clock.sleep(timeoutMs, finished.signal).then(() => {
     if (!finished.signal.aborted) throw new OperatorError(message, 'database')
   })
   try {
-    await Promise.race([tooLong, requireOwnConnections(sessions)])
+    await Promise.race([tooLong, requireOwnConnections(connections)])
   } finally {
     finished.abort()
-    for (const session of sessions) session.release()
+    for (const session of connections) session.release()
   }
 }
 
@@ -40,14 +40,14 @@ async function isBehindPooler(pool: Pool): Promise<boolean> {
 
 type Session = Awaited<ReturnType<Pool['reserve']>>
 
-async function requireOwnConnections(sessions: readonly Session[]): Promise<void> {
+async function requireOwnConnections(connections: readonly Session[]): Promise<void> {
   const seen: (number | undefined)[] = []
   for (const order of orders) {
     for (const at of order) {
-      await sessions[at]!.unsafe('begin')
-      const [row] = await sessions[at]!.unsafe<{ pid: number }[]>(selectPid)
+      await connections[at]!.unsafe('begin')
+      const [row] = await connections[at]!.unsafe<{ pid: number }[]>(selectPid)
       if ((seen[at] ??= row!.pid) !== row!.pid) throw new OperatorError(message, 'database')
     }
-    for (const session of sessions) await session.unsafe('commit')
+    for (const session of connections) await session.unsafe('commit')
   }
 }

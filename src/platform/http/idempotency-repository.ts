@@ -44,14 +44,12 @@ export async function claimKey(
   return rows.length === 1
 }
 
-const isKeyOf = (sql: Db, { account_id, mode, operation, key }: KeyedRequest) =>
-  sql`account_id = ${account_id} and mode = ${mode} and operation = ${operation} and key = ${key}`
-
 export async function findKey(sql: Db, request: KeyedRequest): Promise<KeyRow | null> {
   const [row] = await sql<KeyRow[]>`
     select fingerprint, status, response, encrypted_response, message_id, lease_until, created_at
     from idempotency_keys
-    where ${isKeyOf(sql, request)}`
+    where account_id = ${request.account_id} and mode = ${request.mode}
+      and operation = ${request.operation} and key = ${request.key}`
   return row ?? null
 }
 
@@ -94,20 +92,26 @@ export async function storeReply(
     update idempotency_keys
     set fingerprint = ${reply.fingerprint}, status = ${reply.status}, response = ${reply.response}::text::json,
       encrypted_response = ${reply.encrypted_response}, lease_until = null
-    where ${isKeyOf(sql, request)} and created_at = ${claimed_at}`
+    where account_id = ${request.account_id} and mode = ${request.mode}
+      and operation = ${request.operation} and key = ${request.key}
+      and created_at = ${claimed_at}`
   return result.count > 0
 }
 
 export async function extendLease(sql: Db, { request, claimed_at }: Claim, lease_until: string): Promise<void> {
   await sql`
     update idempotency_keys set lease_until = ${lease_until}
-    where ${isKeyOf(sql, request)} and created_at = ${claimed_at} and status is null`
+    where account_id = ${request.account_id} and mode = ${request.mode}
+      and operation = ${request.operation} and key = ${request.key}
+      and created_at = ${claimed_at} and status is null`
 }
 
 export async function releaseKey(sql: Db, { request, claimed_at }: Claim): Promise<void> {
   await sql`
     delete from idempotency_keys
-    where ${isKeyOf(sql, request)} and created_at = ${claimed_at} and status is null`
+    where account_id = ${request.account_id} and mode = ${request.mode}
+      and operation = ${request.operation} and key = ${request.key}
+      and created_at = ${claimed_at} and status is null`
 }
 
 export async function expireKeys(sql: Db, now: number, limit: number): Promise<number> {
