@@ -71,11 +71,11 @@ export interface Claim {
  * now, so that a file that crashes its process is not retried for ever.
  */
 export async function claimMedia(sql: Db, claim: Claim): Promise<InboundMediaRow[]> {
+  const busy = jsonRows(claim.busy.map(({ account_id, channel_id }) => ({ account_id, channel_id })))
   return await sql<InboundMediaRow[]>`
     with recursive busy as (
       select account_id, channel_id, count(*) as files
-      from json_to_recordset(${jsonRows(claim.busy.map(({ account_id, channel_id }) => ({ account_id, channel_id })))}::text::json) as t(account_id text,
-        channel_id text)
+      from json_to_recordset(${busy}::text::json) as t(account_id text, channel_id text)
       group by account_id, channel_id
     ),
     channels_waiting as (
@@ -97,15 +97,11 @@ export async function claimMedia(sql: Db, claim: Claim): Promise<InboundMediaRow
         select f.id, f.account_id, f.channel_id, f.claimed_until, f.next_run_at
         from media_files f
         where f.status = 'waiting' and f.channel_id = w.channel_id and f.next_run_at <= ${claim.now}
-          and (
-            f.claimed_until is null
+          and (f.claimed_until is null
             or f.claimed_until < ${claim.now}
-            or (
-              f.process_id <> ${claim.process_id}
+            or (f.process_id <> ${claim.process_id}
               and not exists (
-                select from processes p where p.id = f.process_id and p.heartbeat_at > ${claim.silent_since})
-            )
-          )
+                select from processes p where p.id = f.process_id and p.heartbeat_at > ${claim.silent_since})))
         order by f.next_run_at, f.id
         limit ${claim.channel_rows_max}
       ) d
@@ -122,14 +118,15 @@ export async function claimMedia(sql: Db, claim: Claim): Promise<InboundMediaRow
         select sum(b.files) from busy b where b.account_id = c.account_id), 0) <= ${claim.account_rows_max}
       order by c.turn, c.next_run_at, c.id limit ${claim.rows_max}
     ),
-    taken as (
+    claimed as (
       select f.id from media_files f join selected c on c.id = f.id
       where f.status = 'waiting' and f.claimed_until is not distinct from c.claimed_until
       for update of f skip locked
     )
     update media_files f
     set process_id = ${claim.process_id}, claimed_until = ${claim.until}, attempts = f.attempts + 1
-    from taken where f.id = taken.id
+    from claimed
+    where f.id = claimed.id
     returning f.*`
 }
 
