@@ -311,12 +311,16 @@ async function attempt(deps: ExecutorDeps, ready: Ready, input: ProviderInput, s
   const started = { began_ms: clock.now(), elapsed_ms: clock.elapsed() }
   const isQueried = job.outcome_unknown && adapter?.queryStatus !== undefined
   const result = isQueried ? await queryStatus(deps.platform, { job, adapter, ...input }, signal) : 'no_information'
-  if (typeof result !== 'string') return await complete(deps, ready, result, { ...started, statusQuery: true })
+  if (typeof result !== 'string') {
+    observeLag(deps, ready, started.began_ms)
+    return await complete(deps, ready, result, { ...started, statusQuery: true })
+  }
   // a receipt may have arrived during the status query
   if (isQueried && (await findSuperseded(deps, [job])).has(job)) return leave(deps, job, 'superseded')
   const message = { ...input.message, already_accepted: deps.jobs.latest(job).accepted_ids ?? [] }
   // nothing is awaited between this check and the attempt: after the process slept, another one may have the job
   if (!isOurs(deps, job.row)) return await release(deps, [job])
+  observeLag(deps, ready, started.began_ms)
   const parts = partialAcceptance(deps.platform, deps.jobs, job)
   const work = () =>
     whileOurs(deps, job, () => send(deps, adapter, channel, { ...input, message }, signal, parts.onPartAccepted))
@@ -324,6 +328,12 @@ async function attempt(deps: ExecutorDeps, ready: Ready, input: ProviderInput, s
   deps.platform.metrics.attempts.inc({ kind: 'message', outcome: outcome.kind })
   await complete(deps, ready, outcome, { ...started, notFound: result === 'not_found', stopped: parts.stopped() })
 }
+
+const observeLag = ({ platform }: ExecutorDeps, { job, channel }: Ready, began_ms: number): void =>
+  platform.metrics.dispatch_lag_seconds.observe(
+    { channel_type: channel.type },
+    Math.max(0, began_ms - job.due_ms) / 1000,
+  )
 
 interface Circumstances {
   readonly began_ms: number
@@ -339,9 +349,8 @@ async function complete(
   outcome: Outcome,
   { began_ms, elapsed_ms, statusQuery, notFound = false, stopped = false }: Circumstances,
 ): Promise<void> {
-  const { clock, metrics } = deps.platform
+  const { clock } = deps.platform
   const at_ms = clock.now()
-  metrics.dispatch_lag_seconds.observe({ channel_type: channel.type }, Math.max(0, began_ms - job.due_ms) / 1000)
   const completion = {
     // the status `sending` or accepted parts may have been written meanwhile
     job: deps.jobs.latest(job),
