@@ -44,7 +44,7 @@ export interface DeliveryReceipt {
    * (`to`). A different number never matches.
    */
   readonly addresses?: { readonly from: string; readonly to: string }
-  /** See `modules/messages/states.ts`. */
+  /** See `transitions` in `modules/messages/message.ts`. */
   readonly transition: 'accept' | 'deliver' | 'open' | 'fail'
   readonly error?: { readonly code: MessageErrorCode; readonly message: string; readonly provider_code: string | null }
 }
@@ -288,7 +288,7 @@ export interface ProviderAdapter {
   receiveCallback?(callback: Callback, connection: Connection): CallbackResult | null
   /** Rejects with a sentence. Absent if any template may be sent. */
   listTemplates?(connection: Connection, signal: AbortSignal, name?: string): Promise<readonly TemplateRecord[]>
-  /** A PermanentError (`lib/permanent-error.ts`) ends the download; any other error repeats it. */
+  /** A PermanentError (`lib/http-client.ts`) ends the download; any other error repeats it. */
   fetchMedia?(
     reference: MediaReference,
     connection: Connection,

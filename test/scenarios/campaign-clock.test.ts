@@ -6,7 +6,7 @@ import { startWorld, type World } from '../support/world.ts'
 /** A tenth of a second at a time, with all workers. */
 async function pass(world: World, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 100) {
-    for (const worker of ['heartbeat', 'campaign-snapshots', 'campaigns', 'dispatch', 'reports', 'follow-campaigns'])
+    for (const worker of ['heartbeat', 'campaign-snapshots', 'campaigns', 'dispatch', 'callbacks', 'project-campaigns'])
       await world.app.worker(worker).tick()
     await world.clock.advance(100)
   }

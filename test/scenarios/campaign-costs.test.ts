@@ -94,7 +94,7 @@ test('the cost of a campaign equals the ledger, whatever happens to its recipien
       }
       if (cancels) await api.post(`/v1/campaigns/${id}/cancel`)
       await passFor(world, 1500)
-      await world.settle('dispatch', 'reports', 'follow-campaigns')
+      await world.settle('dispatch', 'callbacks', 'project-campaigns')
 
       assert.deepEqual(shown(await readCampaign(api, id)), await ledger(id))
     }),
@@ -114,7 +114,7 @@ test('the cost is exact at every moment, also in events, however late counters a
   await world.settle('campaign-snapshots')
   // nothing is folded
   for (let passed = 0; passed < 1000; passed += 100) {
-    await world.tick('campaigns', 'dispatch', 'reports')
+    await world.tick('campaigns', 'dispatch', 'callbacks')
     await world.clock.advance(100)
   }
 
@@ -125,6 +125,6 @@ test('the cost is exact at every moment, also in events, however late counters a
   await api.post(`/v1/campaigns/${id}/pause`)
   const paused = (await eventsOf(world, api, id)).at(-1)
   assert.deepEqual([paused.type, shown(paused.data.object)], ['campaign.paused', shown(under)])
-  await world.settle('follow-campaigns')
+  await world.settle('project-campaigns')
   assert.deepEqual(shown(await readCampaign(api, id)), shown(under))
 })

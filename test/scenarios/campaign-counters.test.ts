@@ -17,7 +17,7 @@ const campaign = {
 
 async function sendAll(world: World): Promise<void> {
   for (let turn = 0; turn < 30; turn++) {
-    await world.tick('campaign-snapshots', 'campaigns', 'dispatch', 'reports')
+    await world.tick('campaign-snapshots', 'campaigns', 'dispatch', 'callbacks')
     await world.clock.advance(200)
   }
 }
@@ -36,10 +36,10 @@ test('counters are the same before, during and after folding, in any order', asy
   // another process holds the earlier transitions
   const seen = await holdOpen(world.pool, async (tx) => {
     await tx`select from message_transitions where status in ('sent', 'delivered') for update`
-    await world.tick('follow-campaigns')
+    await world.tick('project-campaigns')
     return await counters()
   })
-  await world.tick('follow-campaigns')
+  await world.tick('project-campaigns')
 
   assert.deepEqual(unfolded, {
     total: 4,
@@ -62,7 +62,7 @@ test('folding leaves one row for each status and changes no visible counter', as
   const ids: string[] = []
   for (const name of ['A', 'B']) ids.push((await api.post('/v1/campaigns', { ...campaign, name })).body.id)
   await sendAll(world)
-  await world.tick('follow-campaigns')
+  await world.tick('project-campaigns')
   const shown = async () => (await api.get('/v1/campaigns')).body.data
   const [before, rows] = [await shown(), await rowsOf(world)]
 

@@ -44,7 +44,7 @@ test('despite kills, pauses, resumes and cancels, each recipient has one message
   }
   // a process may not have installed its signal handlers yet
   assert.ok((await crowd.stop()).every((code) => code === 0 || code === null))
-  await service.app.worker('follow-campaigns').tick()
+  await service.app.worker('project-campaigns').tick()
 
   t.diagnostic(`${crowd.kills()} kills, seed ${seed}`)
   const campaigns = await exactlyCounted(service)

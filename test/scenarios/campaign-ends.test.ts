@@ -154,7 +154,7 @@ test('a campaign cancelled while another process has its messages sends nothing 
     const { world, api, id, handedTo } = crowd
     const other = await startProcess(t, world, dies ? 'dying' : 'other')
     const otherPasses = async () => {
-      for (const worker of ['heartbeat', 'campaigns', 'dispatch', 'follow-campaigns']) await other.pass(worker)
+      for (const worker of ['heartbeat', 'campaigns', 'dispatch', 'project-campaigns']) await other.pass(worker)
     }
     await world.settle('campaign-snapshots')
     for (let i = 0; i < 80; i++) {
@@ -204,7 +204,7 @@ test('counters match the recipients at every moment of cancelling', async (t) =>
   const { status } = await cancelled
   for (let i = 0; i < 10; i++) {
     await poll()
-    await world.tick(i % 2 === 0 ? 'follow-campaigns' : 'campaigns')
+    await world.tick(i % 2 === 0 ? 'project-campaigns' : 'campaigns')
   }
 
   assert.equal(status, 200)

@@ -149,7 +149,7 @@ test('two processes that send on one channel respect its limit together', async 
 
   for (let look = 0; look < 60; look++) {
     await Promise.all([world.app.worker('campaigns').tick(), other.app.worker('campaigns').tick()])
-    await world.tick('dispatch', 'reports', 'follow-campaigns')
+    await world.tick('dispatch', 'callbacks', 'project-campaigns')
     await world.clock.advance(100)
   }
 

@@ -7,7 +7,7 @@ import type { Api } from '../support/api.ts'
 import { startWorld, type World } from '../support/world.ts'
 import { effort, isFull } from '../support/effort.ts'
 
-const workers = ['campaign-snapshots', 'campaigns', 'dispatch', 'reports', 'follow-campaigns']
+const workers = ['campaign-snapshots', 'campaigns', 'dispatch', 'callbacks', 'project-campaigns']
 const lookMs = 100
 const looksMax = 1000
 

@@ -296,11 +296,11 @@ test('a sending campaign is rehearsed for waiting recipients only, and a finishe
   await world.clock.advance(3600_000)
   await world.settle('campaign-snapshots')
   for (let looks = 0; looks < 10; looks++) {
-    await world.tick('campaigns', 'dispatch', 'reports', 'follow-campaigns')
+    await world.tick('campaigns', 'dispatch', 'callbacks', 'project-campaigns')
     await world.clock.advance(100)
   }
   await api.post(`/v1/campaigns/${id}/pause`)
-  await world.settle('dispatch', 'reports', 'follow-campaigns')
+  await world.settle('dispatch', 'callbacks', 'project-campaigns')
   const { queued } = (await api.get(`/v1/campaigns/${id}`)).body.counters
   await api.post('/v1/contacts', { phone: recipients[29]!.to, blocked: true })
 

@@ -24,7 +24,7 @@ async function startTest(t: TestContext) {
 
 async function finish(world: World, api: Api, id: string): Promise<Recipient[]> {
   for (let passed = 0; passed < 10_000; passed += 100) {
-    await world.tick('campaign-snapshots', 'campaigns', 'dispatch', 'reports', 'follow-campaigns')
+    await world.tick('campaign-snapshots', 'campaigns', 'dispatch', 'callbacks', 'project-campaigns')
     if ((await api.get(`/v1/campaigns/${id}`)).body.status === 'completed') break
     await world.clock.advance(100)
   }
@@ -272,7 +272,7 @@ test('a duplicate for failed recipients contains only them, and needs neither li
   ).body
   const early = await api.post(`/v1/campaigns/${campaign.id}/duplicate`, { recipients: 'failed' })
   await finish(world, api, campaign.id)
-  await world.settle('dispatch', 'reports', 'follow-campaigns')
+  await world.settle('dispatch', 'callbacks', 'project-campaigns')
   await api.delete(`/v1/contact_lists/${list}`)
 
   const failed = await api.post(`/v1/campaigns/${campaign.id}/duplicate`, { recipients: 'failed' })
@@ -300,7 +300,7 @@ test('a duplicate for more failed recipients than an ad-hoc audience allows is m
     })
   ).body
   await finish(world, api, campaign.id)
-  await world.settle('follow-campaigns')
+  await world.settle('project-campaigns')
   await world.pool`
     insert into campaign_recipients (account_id, mode, campaign_id, n, "to", address, status)
     select account_id, mode, campaign_id, i, '+4915' || (100000000 + i), '+4915' || (100000000 + i), 'failed' from campaign_recipients, generate_series(2, 10002) i`

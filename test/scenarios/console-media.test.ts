@@ -100,11 +100,11 @@ test('an uploaded file has a public download address until it is deleted', async
   assert.deepEqual([sent.status, elsewhere.status, elsewhere.body.error.param], [202, 400, 'attachments[0].url'])
 
   await world.clock.advance(30 * day - hour)
-  await periodicJob(world, 'old media')
+  await periodicJob(world, 'delete-old-media')
   assert.equal((await get(world, url)).status, 200)
   await world.clock.advance(2 * hour)
   assert.equal((await get(world, url)).status, 404)
-  await periodicJob(world, 'old media')
+  await periodicJob(world, 'delete-old-media')
   assert.deepEqual([await rowsOf(world), await filesOf(world)], [0, []])
 })
 
@@ -199,7 +199,7 @@ test('a file that is too large, truncated or abandoned by its process leaves not
   socket.write(`${head.join('\r\n')}\r\n\r\n`)
   socket.write(whole.subarray(0, 2000))
   await until('the upload to begin, whose file follows its row', async () => (await filesOf(world)).length === 1)
-  await periodicJob(world, 'unfinished media')
+  await periodicJob(world, 'discard-unfinished-media')
   const kept = (await filesOf(world)).length
   socket.destroy()
   await until('the upload to be given up', async () => (await rowsOf(world)) === 0)
@@ -211,10 +211,10 @@ test('a file that is too large, truncated or abandoned by its process leaves not
   await world.pool`
     insert into media_files (account_id, mode, id, kind, status, store, next_run_at, created_at)
     select account_id, 'test', 'med_00000000000000000000000000', 'image', 'uploading', 'folder', ${new Date(world.clock.now())}, ${new Date(world.clock.now())} from api_keys limit 1`
-  await periodicJob(world, 'old media')
+  await periodicJob(world, 'delete-old-media')
   const early = await rowsOf(world)
   await world.clock.advance(hour + 60_000)
-  await periodicJob(world, 'old media')
+  await periodicJob(world, 'delete-old-media')
   assert.deepEqual([early, await rowsOf(world)], [1, 0])
 })
 

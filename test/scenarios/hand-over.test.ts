@@ -54,7 +54,7 @@ async function comeToRest(world: World, id: string, end: string): Promise<void> 
     async () => {
       await world.pass('dispatch')
       await world.clock.advance(50)
-      await world.settle('reports')
+      await world.settle('callbacks')
       const [row] = await world.pool<{ status: string }[]>`select status from messages where id = ${id}`
       return row!.status
     },

@@ -61,7 +61,7 @@ async function mailbox(t: TestContext, hosts: readonly string[], settings: Platf
     }
     const body = JSON.stringify({ reports: [report] })
     await world.api().post(`/hooks/channels/${channel.id}`, body, { 'x-simulator-signature': hmacHex('s3cret', body) })
-    await world.tick('reports')
+    await world.tick('callbacks')
     return (await api.get('/v1/messages?direction=inbound&limit=1')).body.data[0]
   }
   return {
@@ -391,7 +391,7 @@ test('an account whose providers hang holds up nobody else', async (t) => {
     })
     await world.api().post(`/hooks/channels/${channel.id}`, body, { 'x-simulator-signature': hmacHex('s3cret', body) })
   }
-  await world.tick('reports')
+  await world.tick('callbacks')
   await world.tick('media', 'media', 'media')
   await silent.arrived(6)
 
@@ -505,7 +505,7 @@ function withBucket({ platform, services, pool }: World, url: string | undefined
   }
   const media = mediaService(changed, services.channels)
   return {
-    pass: () => media.periodicJobs.find(({ name }) => name === 'old media')!.run(),
+    pass: () => media.periodicJobs.find(({ name }) => name === 'delete-old-media')!.run(),
     breaches: async () => (await Promise.all(media.invariants.map(({ breaches }) => breaches(pool)))).flat(),
     overdue: async () => (await platform.metrics.media_overdue.get()).values[0]!.value,
     close: () => media.close(),

@@ -47,7 +47,7 @@ async function receiving(t: TestContext) {
       .toReversed()
   const pass = async (ms: number) => {
     await world.clock.advance(ms)
-    await world.settle('reports', 'inbound-parts')
+    await world.settle('callbacks', 'inbound-parts')
   }
   return { world, api, connect, channel, text, part, tell, received, pass }
 }
@@ -57,13 +57,13 @@ test('parts are joined in any order and across callbacks and processes', async (
   const other = await startProcess(t, world, 'other')
 
   await tell(part(3, 'c', { total: 3 }))
-  await other.pass('reports')
+  await other.pass('callbacks')
   await other.kill()
   await tell(part(1, 'a', { total: 3 }))
-  await world.settle('reports')
+  await world.settle('callbacks')
   const before = await received()
   await tell(part(2, 'b', { total: 3 }), part(1, 'Hello ', { reference: '8' }), part(2, 'world', { reference: '8' }))
-  await world.settle('reports')
+  await world.settle('callbacks')
 
   assert.deepEqual([before, await received()], [[], ['abc', 'Hello world']])
   await world.invariants()
@@ -73,7 +73,7 @@ test('a text with a missing part is stored after five minutes, with a gap', asyn
   const { world, api, part, tell, received, pass } = await receiving(t)
 
   await tell(part(2, 'world', { total: 3 }))
-  await world.settle('reports')
+  await world.settle('callbacks')
   await pass(299_000)
   const before = await received()
   await pass(1000)
@@ -92,11 +92,11 @@ test('a repeated part changes nothing, before and after the text is complete', a
   const first = part(1, 'Hello ')
 
   await tell(first, { ...first, provider_id: 'in-again' })
-  await world.settle('reports')
+  await world.settle('callbacks')
   await tell(part(2, 'world'))
-  await world.settle('reports')
+  await world.settle('callbacks')
   await tell(first, part(2, 'world'))
-  await world.settle('reports')
+  await world.settle('callbacks')
   await pass(300_000)
   await pass(300_000)
 
@@ -107,10 +107,10 @@ test('a reused reference starts another text, and the earlier one is stored inco
   const { world, part, tell, received, pass } = await receiving(t)
 
   await tell(part(1, 'one '), part(2, 'whole'), part(1, 'then '), part(1, 'cut '))
-  await world.settle('reports')
+  await world.settle('callbacks')
   const soon = await received()
   await tell(part(2, 'off'))
-  await world.settle('reports')
+  await world.settle('callbacks')
   await pass(900_000)
 
   assert.deepEqual(soon.toSorted(), ['one whole', 'then …'])
@@ -121,7 +121,7 @@ test('STOP counts when its last part has arrived, and parts of a deleted channel
   const { world, api, channel, part, tell, received, pass } = await receiving(t)
 
   await tell(part(1, 'ST'), part(2, 'OP'), part(1, 'left', { reference: '9' }))
-  await world.settle('reports')
+  await world.settle('callbacks')
   const refused = await api.post('/v1/messages', { channel, to: person, type: 'text', text: { body: 'Hi' } })
   await api.delete(`/v1/channels/${channel}`)
   await pass(300_000)
@@ -142,7 +142,7 @@ test('a message to another sender goes to the channel of the account with that n
     text('to the stranger', to('+4915100000003', 'ignored')),
     text('in doubt', to('+4915100000004', 'ours')),
   )
-  await world.settle('reports')
+  await world.settle('callbacks')
 
   const [mine, theirs] = await Promise.all(
     [channel, sibling].map(async (id) => (await api.get(`/v1/messages?direction=inbound&channel=${id}`)).body.data),

@@ -44,7 +44,7 @@ async function liveWorld(t: TestContext) {
     /** The provider tells of these, in one callback. */
     tell: async (...reports: object[]) => {
       await callBack(...reports)
-      await world.tick('reports')
+      await world.tick('callbacks')
     },
     attempts: async (id: string) =>
       (await api.get(`/v1/messages/${id}/attempts`)).body.data
@@ -297,11 +297,11 @@ for (const [name, ids, transition, expected] of [
       await gate`lock table callback_items in share mode`
       const first = await holdOpen(world.pool, async (other) => {
         await other`select from callback_items where provider_id = ${ids[1]} for update`
-        const pass = world.tick('reports')
+        const pass = world.tick('callbacks')
         await until('the first process to note what it was told', async () => (await lockWaits(world.pool)) === 1)
         return { pass }
       })
-      const second = world.tick('reports')
+      const second = world.tick('callbacks')
       await until('the second process to wait as well', async () => (await lockWaits(world.pool)) === 2)
       return { both: [first.pass, second] }
     })

@@ -7,12 +7,12 @@ import { startProcess } from '../support/process.ts'
 import { until, within } from '../support/waiting.ts'
 import { startWorld, type World } from '../support/world.ts'
 import { writeCompletions } from '../../src/modules/messages/dispatch/completer.ts'
-import { providerIdCache } from '../../src/modules/messages/dispatch/recent-sends.ts'
+import { providerIdCache } from '../../src/modules/messages/dispatch/provider-id-cache.ts'
 import type { MessageStatus } from '../../src/api/resources/message.ts'
 import type { MessageRow } from '../../src/modules/messages/message.ts'
 import { projectionsOf } from '../../src/modules/messages/projections.ts'
 
-const workers = ['dispatch', 'reports'] as const
+const workers = ['dispatch', 'callbacks'] as const
 
 async function followed(t: TestContext, name?: string) {
   const counting = testProjection(name)
@@ -199,7 +199,7 @@ test('whatever changes messages, what is folded and what waits to be folded add 
       seen = made.at(-1)!.id
       assert.deepEqual(made.map(({ status }) => status).toSorted(), expected)
       assert.deepEqual(await counting.wrong(world.pool), [])
-      await world.tick('follow-test')
+      await world.tick('project-test')
       assert.deepEqual([await counting.wrong(world.pool), await counting.behind(world.pool)], [[], []])
     })
   }
@@ -267,17 +267,17 @@ test('two processes fold, one is killed in the middle of it, and the counters ar
   const held = holdFirstFold(counting, folding.resolve)
 
   const first = dying.app
-    .worker('follow-test')
+    .worker('project-test')
     .tick()
     .catch((error: Error) => error)
   await within('the first fold', folding.promise)
   const during = await counting.wrong(world.pool)
-  const besides = await world.tick('follow-test')
+  const besides = await world.tick('project-test')
   await dying.kill()
   held.release()
   assert.ok((await first) instanceof Error)
   const after = await counting.wrong(world.pool)
-  await until('what the dead was folding to come back', () => world.tick('follow-test'))
+  await until('what the dead was folding to come back', () => world.tick('project-test'))
   await world.settle()
 
   assert.deepEqual(
@@ -302,7 +302,7 @@ test('while messages move and processes fold at the same time, every look finds 
       second.api(shop.key).post('/v1/messages', text(live, '+19995550010')),
     ])
     const passes = [world.app, second.app].flatMap((app) =>
-      ['dispatch', 'reports', 'follow-test'].map((worker) => app.worker(worker).tick()),
+      ['dispatch', 'callbacks', 'project-test'].map((worker) => app.worker(worker).tick()),
     )
     let busy = true
     const working = within('messages and folds to end', Promise.all([...sends, ...passes])).finally(

@@ -47,7 +47,7 @@ test('a signed callback is accepted, stored until its message is known, and appl
   }
 
   const early = await tell({ reports: [receipt('open'), inbound] })
-  await world.tick('reports')
+  await world.tick('callbacks')
   const forged = await tell({ reports: [receipt('fail')] }, 'wrong')
   const unknown = await world.api().post('/hooks/channels/ch_00000000000000000000000000', '{}')
   await world.settle()
@@ -293,7 +293,7 @@ test('items of one channel are applied at once, however many unknown receipts an
     reports: ['deliver', 'open'].map((move) => ({ kind: 'receipt', provider_id: `simulator-${sent.body.id}`, move })),
   })
 
-  await world.tick('reports')
+  await world.tick('callbacks')
 
   assert.equal((await api.get(`/v1/messages/${sent.body.id}`)).body.status, 'read')
   await world.invariants()
@@ -307,7 +307,7 @@ test('a receipt of an unknown message is retried ever more rarely and abandoned 
 
   let looks = 0
   for (let kept = true; kept && looks < 50; looks++) {
-    await world.tick('reports')
+    await world.tick('callbacks')
     const [row] = await world.pool<
       { wait_ms: number }[]
     >`select (extract(epoch from next_run_at - ${world.clock.iso()}::timestamptz) * 1000)::float8 as wait_ms from callback_items`
@@ -367,7 +367,7 @@ test('a receipt does not overtake an earlier one of its message that another pro
 
   const meanwhile = await holdOpen(world.pool, async (other) => {
     await other`select from callback_items order by next_run_at, id limit 1 for update`
-    await world.tick('reports')
+    await world.tick('callbacks')
     return await status()
   })
   await world.settle()
@@ -413,7 +413,7 @@ test('a STOP does not overtake an earlier START of its sender that another proce
 
   await holdOpen(world.pool, async (other) => {
     await other`select from callback_items order by next_run_at, id limit 1 for update`
-    await world.tick('reports')
+    await world.tick('callbacks')
   })
   await world.settle()
 
@@ -432,7 +432,7 @@ test('a STOP waits for an earlier START of its sender that cannot be applied yet
 
   await refuse()
   await one.say('START', 'STOP')
-  await world.tick('reports')
+  await world.tick('callbacks')
   await world.pool.unsafe('drop trigger refuse on messages')
   await world.clock.advance(1000)
   await world.settle()

@@ -8,7 +8,7 @@ import { readSample, shopifyWebhook } from '../support/shop-webhooks.ts'
 import { until } from '../support/waiting.ts'
 import { startWorld, type TestAccount, type World } from '../support/world.ts'
 
-const redactions = 'redactions'
+const redactions = 'run-redactions'
 
 async function shopOf(t: TestContext, secret = 'shpss_0123456789abcdef') {
   const world = await startWorld(t)
@@ -120,7 +120,7 @@ test('a redaction that fails holds up no other, is tried again, and is told to w
   assert.equal((await account.api.get(`/v1/contacts/${contact.id}`)).status, 200)
   await world.clock.advance(3600_001)
   await assert.rejects(world.invariants(), new RegExp(`a redaction is done within the hour.*${body.id}`))
-  for (const { name, run } of world.app.periodicJobs) if (name === 'measure integrations') await run()
+  for (const { name, run } of world.app.periodicJobs) if (name === 'measure-integrations') await run()
   assert.equal((await world.platform.metrics.integration_redaction_age_seconds.get()).values[0]!.value, 3600.001)
 
   await world.periodicJobs()

@@ -36,7 +36,7 @@ async function smscWorld(t: TestContext, ids: readonly string[]) {
   /** Time for `looks` attempts to match receipts. */
   const look = async (looks = 4) => {
     for (let n = 0; n < looks; n++) {
-      await world.settle('reports')
+      await world.settle('callbacks')
       await world.clock.advance(1000)
     }
   }

@@ -78,7 +78,7 @@ async function pass(world: World, ms: number, ...processes: readonly Pick<WorldP
   for (let passed = 0; passed < ms; passed += 1000) {
     await world.clock.advance(1000)
     for (const { app } of processes)
-      for (const worker of ['heartbeat', 'sessions', 'dispatch', 'reports']) await app.worker(worker).tick()
+      for (const worker of ['heartbeat', 'sessions', 'dispatch', 'callbacks']) await app.worker(worker).tick()
   }
 }
 
@@ -162,7 +162,7 @@ test('a receipt with the id in another notation finds its message, also in anoth
   await until('a bind', () => sim.bound() === 1)
   await sim.receipt(sim.submitted[0]!, 'DELIVRD', String(0xab01))
   for (let look = 0; look < 3; look++) {
-    await next.pass('reports')
+    await next.pass('callbacks')
     await world.clock.advance(1000)
   }
 
@@ -220,7 +220,7 @@ test('parts of a text received by different processes are joined', async (t) => 
   sim.cut()
   await pass(world, 12_000, world)
   const second = await sim.deliver(part(2, 'world'))
-  await world.settle('reports')
+  await world.settle('callbacks')
 
   assert.deepEqual([first, second], [0, 0])
   assert.deepEqual(

@@ -176,7 +176,7 @@ test('a receipt that comes while the message waits in memory for its turn ends i
   // claimed, and not handed over: its claim is in the table, its job in memory
   await world.pool`update dispatch_jobs set process_id = ${world.platform.process_id}, next_run_at = ${world.clock.iso(60_000)} where message_id = ${id}`
   await callBack(receipt(id, 'deliver'))
-  await world.settle('reports')
+  await world.settle('callbacks')
 
   await wait(120_000)
 
@@ -230,7 +230,7 @@ test('a second hand-over that the provider refuses leaves a message alone which 
   await world.pass('dispatch')
   const handedOver = provider.sent.length
   await callBack(receipt(id, 'accept'))
-  await world.settle('reports')
+  await world.settle('callbacks')
 
   second.resolve({
     kind: 'refused',
@@ -413,7 +413,7 @@ test('that a message was sent which says so is done with at once, and what comes
 
   await callBack(told('accept'))
   await world.tick('dispatch')
-  await world.tick('reports')
+  await world.tick('callbacks')
   await callBack(told('accept'), told('accept'))
   const [left] = await world.pool<{ reports: number; callbacks: number }[]>`
     select (select count(*)::int from callback_items) as reports, (select count(*)::int from provider_callbacks) as callbacks`

@@ -363,7 +363,7 @@ test('the queue depth includes deliveries in progress', async (t) => {
   const { world, hanging } = await start(t)
   await hanging(3, 4)
 
-  await world.app.periodicJobs.find((periodicJob) => periodicJob.name === 'webhook queue depths')!.run()
+  await world.app.periodicJobs.find((periodicJob) => periodicJob.name === 'measure-webhook-queues')!.run()
 
   const { values } = await world.app.platform.metrics.queue_depth.get()
   assert.equal(values.find((value) => value.labels['queue'] === 'webhook_due')?.value, 3)

@@ -11,7 +11,7 @@ import { seedsOf } from '../support/effort.ts'
 
 const seeds = seedsOf(2, '1', '2', '3', '4')
 const steps = 60
-const workers = ['campaign-snapshots', 'campaigns', 'campaigns', 'dispatch', 'reports', 'follow-campaigns']
+const workers = ['campaign-snapshots', 'campaigns', 'campaigns', 'dispatch', 'callbacks', 'project-campaigns']
 const passesMax = 400
 const momentMs = 100
 const contactsCount = 30
@@ -153,7 +153,7 @@ async function simulate(t: TestContext, { world, random, shop, trial, channel, c
   const foldInDisorder = async () => {
     await holdOpen(world.pool, async (tx) => {
       await tx`select from message_transitions where status = ${random.pick(['queued', 'sent', 'delivered'])} for update skip locked`
-      await processes.pass(random.pick(processes.all), 'follow-campaigns')
+      await processes.pass(random.pick(processes.all), 'project-campaigns')
     })
   }
   const snapshotOf = async (id: string): Promise<number> => {

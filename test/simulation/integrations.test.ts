@@ -12,7 +12,7 @@ import { seedsOf } from '../support/effort.ts'
 
 const seeds = seedsOf(1, '3', '105')
 const steps = 45
-const workers = ['automation-runs', 'automation-runs', 'dispatch', 'reports']
+const workers = ['automation-runs', 'automation-runs', 'dispatch', 'callbacks']
 const momentMs = 100
 const price = 1000
 const credit = 15_000
@@ -360,7 +360,7 @@ function simulate({ world, random, processes, shops, look, live, made }: Scene, 
   const { tell } = shops
   const cancelLeftovers = async () => {
     for (const { name, run } of random.pick(processes.all).app.periodicJobs)
-      if (['runs of what is stopped', 'receipts of deleted sources', 'redactions'].includes(name)) await run()
+      if (['cancel-stopped-runs', 'delete-receipts', 'run-redactions'].includes(name)) await run()
   }
   const whole: Readonly<Record<string, () => Promise<unknown>>> = {
     tell,

@@ -14,7 +14,7 @@ import { seedsOf } from '../support/effort.ts'
 
 const seeds = seedsOf(2, '1', '2', '3', '4', '5', '6')
 const steps = 60
-const workers = ['dispatch', 'reports', 'fan-out', 'deliver', 'follow-test']
+const workers = ['dispatch', 'callbacks', 'fan-out', 'deliver', 'project-test']
 const passesMax = 400
 const momentMs = 100
 
@@ -208,7 +208,7 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
         for (const process of processes.all) await process.app.worker('heartbeat').tick()
         let jobs = 0
         for (const process of processes.all) {
-          for (const worker of ['dispatch', 'reports', 'follow-test'])
+          for (const worker of ['dispatch', 'callbacks', 'project-test'])
             jobs += await whileTimePasses(() => process.app.worker(worker).tick())
           // retries take hours, so the queue may still have jobs
           for (const worker of ['fan-out', 'deliver']) await whileTimePasses(() => processes.pass(process, worker))

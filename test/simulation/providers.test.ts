@@ -21,7 +21,7 @@ import { seedsOf } from '../support/effort.ts'
 
 const seeds = seedsOf(1, '1', '3', '5')
 const steps = 60
-const workers = ['dispatch', 'reports', 'links', 'reconnect']
+const workers = ['dispatch', 'callbacks', 'links', 'reconnect']
 const passesMax = 400
 const creditMicros = 10_000_000
 const priceMicros = 1000

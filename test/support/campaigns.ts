@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import type { Api } from './api.ts'
 import { startWorld, type World } from './world.ts'
 
-const sendingWorkers = ['campaigns', 'dispatch', 'reports', 'follow-campaigns']
+const sendingWorkers = ['campaigns', 'dispatch', 'callbacks', 'project-campaigns']
 
 /** In steps of a tenth of a second, with all workers. */
 export async function passFor(world: World, ms: number, step_ms = 100): Promise<void> {

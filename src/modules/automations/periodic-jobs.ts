@@ -14,14 +14,14 @@ const receiptRowsMax = 200_000
 
 export const automationPeriodicJobs = (platform: Platform, contacts: ContactService): PeriodicJob[] => [
   {
-    name: 'integration secrets',
+    name: 'reencrypt-integration-secrets',
     every_ms: 3600_000,
     run: () => resealAll(platform, { what: 'integration source', list: listSealedSources, reseal: resealSource }),
   },
-  { name: 'receipts of deleted sources', every_ms: 60_000, run: () => deleteReceipts(platform) },
+  { name: 'delete-receipts', every_ms: 60_000, run: () => deleteReceipts(platform) },
   cancelStoppedRuns(platform),
   redacting({ platform, contacts }),
-  { name: 'measure integrations', every_ms: 15_000, run: () => measure(platform) },
+  { name: 'measure-integrations', every_ms: 15_000, run: () => measure(platform) },
 ]
 
 async function measure({ pool, clock, metrics }: Platform): Promise<number> {

@@ -10,17 +10,17 @@ const deltasMax = 5_000
 export const billingPeriodicJobs = (platform: Platform): PeriodicJob[] => [
   // within a minute of the expiry (behaviour: billing 4.2)
   {
-    name: 'package-expiry',
+    name: 'expire-packages',
     every_ms: 15_000,
     run: () => untilDone(platform.clock, grantsMax, () => writeOffExpired(platform, grantsMax)),
   },
   {
-    name: 'package-expiring',
+    name: 'announce-expiring-packages',
     every_ms: 15_000,
     run: () => untilDone(platform.clock, grantsMax, () => announceExpiring(platform, grantsMax)),
   },
   {
-    name: 'usage-fold',
+    name: 'fold-usage',
     every_ms: 10_000,
     run: () => untilDone(platform.clock, deltasMax, () => foldUsage(platform.pool, deltasMax)),
   },

@@ -83,7 +83,7 @@ async function withdrawMessages(
       { ...delta, status: 'failed', recipients: -cancelled.length },
       { ...delta, status: 'pending', recipients: cancelled.length },
     ])
-    platform.notify('fan-out', 'follow-campaigns')
+    platform.notify('fan-out', 'project-campaigns')
   }
   return rows.at(-1)?.n ?? null
 }

@@ -28,7 +28,7 @@ test('each inconsistency of campaigns is reported by its invariant', async (t) =
     (await api.post('/v1/campaigns', { ...body, name, launch: true })).body.id
   const ended = await launched('ended')
   for (let turn = 0; turn < 40; turn++) {
-    await world.tick('campaign-snapshots', 'campaigns', 'dispatch', 'reports', 'follow-campaigns')
+    await world.tick('campaign-snapshots', 'campaigns', 'dispatch', 'callbacks', 'project-campaigns')
     await clock.advance(500)
   }
   const going = await launched('going')

@@ -21,11 +21,11 @@ const stableAfterMs = 5 * 60_000
 
 export const channelPeriodicJobs = (platform: Platform): PeriodicJob[] => [
   {
-    name: 'channel credentials',
+    name: 'reencrypt-channel-credentials',
     every_ms: 60_000,
     run: () => resealAll(platform, { what: 'channel', list: listSealed, reseal }),
   },
-  { name: 'measure channels', every_ms: 15_000, run: () => measure(platform) },
+  { name: 'measure-channels', every_ms: 15_000, run: () => measure(platform) },
 ]
 
 async function measure({ pool, metrics }: Platform): Promise<number> {
@@ -86,7 +86,7 @@ function reconnectWorker(
 
   return {
     name: 'reconnect',
-    idle_ms: pollEveryMs,
+    poll_every_ms: pollEveryMs,
     async tick() {
       const now = clock.elapsed()
       const after = cursor

@@ -53,9 +53,9 @@ export function operatorService(platform: Platform, accounts: AccountService, fe
 const operatorPeriodicJobs = (platform: Platform, open: Sessions): PeriodicJob[] => [
   ...secondFactorPeriodicJobs(platform),
   ...invitationPeriodicJobs(platform),
-  { name: 'ended sessions', every_ms: 60_000, run: () => open.forgetEnded() },
+  { name: 'delete-ended-sessions', every_ms: 60_000, run: () => open.forgetEnded() },
   {
-    name: 'audit log',
+    name: 'delete-old-audit-entries',
     every_ms: 3600_000,
     run: () =>
       untilDone(platform.clock, forgottenPerStep, () =>
@@ -67,7 +67,7 @@ const operatorPeriodicJobs = (platform: Platform, open: Sessions): PeriodicJob[]
       ),
   },
   {
-    name: 'request log partitions',
+    name: 'maintain-request-log-partitions',
     every_ms: 3600_000,
     run: () =>
       maintainPartitions(
@@ -78,7 +78,7 @@ const operatorPeriodicJobs = (platform: Platform, open: Sessions): PeriodicJob[]
       ),
   },
   {
-    name: 'forgotten conversations',
+    name: 'delete-old-conversations',
     every_ms: 3600_000,
     run: () => untilDone(platform.clock, forgottenPerStep, () => forgetConversations(platform.pool, forgottenPerStep)),
   },

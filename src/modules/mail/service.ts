@@ -74,7 +74,7 @@ export async function listEmails(sql: Db, page: Page): Promise<EmailWithStatus[]
 /** A few at once. Without SMTP nothing is queued. */
 export const mailWorker = (platform: Platform): Worker => ({
   name: 'mail',
-  idle_ms: idleMs,
+  poll_every_ms: idleMs,
   tick: (stopping) => sendEmails(platform, stopping),
 })
 

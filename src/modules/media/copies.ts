@@ -58,7 +58,7 @@ export function mediaCopier(deps: MediaWorkerDeps): MediaCopier {
   return {
     worker: {
       name: 'media',
-      idle_ms: 1000,
+      poll_every_ms: 1000,
       async tick() {
         if (inProgress.size >= atOnceMax || stopping.signal.aborted) return 0
         const now = clock.now()

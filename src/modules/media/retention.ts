@@ -26,8 +26,8 @@ const forgottenAfterMs = 90 * dayMs
 export type StorageOf = (name: 'folder' | 's3') => Storage | undefined
 
 export const mediaPeriodicJobs = (platform: Platform, incoming: Incoming, storageOf: StorageOf): PeriodicJob[] => [
-  { name: 'old media', every_ms: hourMs, run: () => removeAllOld(platform, storageOf) },
-  { name: 'unfinished media', every_ms: 600_000, run: () => discardUnfinished(platform, incoming) },
+  { name: 'delete-old-media', every_ms: hourMs, run: () => removeAllOld(platform, storageOf) },
+  { name: 'discard-unfinished-media', every_ms: 600_000, run: () => discardUnfinished(platform, incoming) },
 ]
 
 export const mediaInvariants = (platform: Platform): Invariant[] => [

@@ -27,13 +27,13 @@ export const messagePeriodicJobs = (
       const { dispatch, scheduled, callback_items } = await measureDepths(platform.pool, isoTime(platform.clock.now()))
       platform.metrics.queue_depth.set({ queue: 'dispatch' }, dispatch)
       platform.metrics.queue_depth.set({ queue: 'scheduled' }, scheduled)
-      platform.metrics.queue_depth.set({ queue: 'reports' }, callback_items)
+      platform.metrics.queue_depth.set({ queue: 'callbacks' }, callback_items)
       return 0
     },
   },
   { name: 'fail-accepted-late', every_ms: 60_000, run: () => failAcceptedAfterDeletion(platform, channels) },
   {
-    name: 'forget-provider-records',
+    name: 'delete-provider-records',
     every_ms: 60_000,
     run: () =>
       untilDone(platform.clock, forgottenAtOnce, () =>

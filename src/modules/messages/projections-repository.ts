@@ -18,7 +18,7 @@ export interface TransitionRow extends Tenant {
   readonly times: readonly string[]
 }
 
-export interface FollowedOrigin {
+export interface ProjectedOrigin {
   readonly projection: string
   readonly origin_type: OriginType
 }
@@ -27,7 +27,7 @@ export interface FollowedOrigin {
  * Inserts transitions from a sub-select of account_id, mode, message_id, submission_key, origin_type, origin_id,
  * from_status, status and at. `pairs` is not empty.
  */
-export const transitionsFrom = (sql: Db, pairs: readonly FollowedOrigin[], source: Fragment) => {
+export const transitionsFrom = (sql: Db, pairs: readonly ProjectedOrigin[], source: Fragment) => {
   const projections = pairs.map(({ projection }) => projection)
   const types = pairs.map(({ origin_type }) => origin_type)
   // nearly always one projection, for which a join would cost more than the rows
@@ -55,7 +55,7 @@ export const transitionsFrom = (sql: Db, pairs: readonly FollowedOrigin[], sourc
 }
 
 /** The transition to `queued` of `source` (account_id, mode, id, submission_key, origin_type, origin_id). */
-export const acceptedTransitions = (sql: Db, pairs: readonly FollowedOrigin[], source: Fragment, at: string) =>
+export const acceptedTransitions = (sql: Db, pairs: readonly ProjectedOrigin[], source: Fragment, at: string) =>
   transitionsFrom(
     sql,
     pairs,

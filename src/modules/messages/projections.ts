@@ -6,13 +6,13 @@ import type { OriginType } from '../../api/resources/message.ts'
 import type { Worker } from '../../platform/jobs/worker.ts'
 import { transact, type Db } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
-import { takeTransitions, type FollowedOrigin, type TransitionRow } from './projections-repository.ts'
+import { takeTransitions, type ProjectedOrigin, type TransitionRow } from './projections-repository.ts'
 
 export type { TransitionRow } from './projections-repository.ts'
 
 export interface Projection {
   /**
-   * Lower-case letters and hyphens; its worker is `follow-<name>`. Renaming a projection loses rows that are not
+   * Lower-case letters and hyphens; its worker is `project-<name>`. Renaming a projection loses rows that are not
    * folded.
    */
   readonly name: string
@@ -25,17 +25,17 @@ export interface Projection {
   fold(tx: Db, rows: readonly TransitionRow[]): Promise<void>
 }
 
-interface Followed {
+interface Projected {
   readonly origin_type: string
 }
 
 export interface Projections {
   /** Each projection with each origin type. */
-  readonly pairs: readonly FollowedOrigin[]
+  readonly pairs: readonly ProjectedOrigin[]
   /** The pairs that count one of these messages. */
-  pairsOf(messages: readonly Followed[]): readonly FollowedOrigin[]
+  pairsOf(messages: readonly Projected[]): readonly ProjectedOrigin[]
   /** After the commit. */
-  wake(messages: readonly Followed[]): void
+  wake(messages: readonly Projected[]): void
 }
 
 const names = /^[a-z]+(-[a-z]+)*$/
@@ -59,7 +59,7 @@ export function projectionsOf(
   )
   /** By worker, on the monotonic clock. */
   const woken = new Map<string, number>()
-  const pairsOf = (messages: readonly Followed[]) =>
+  const pairsOf = (messages: readonly Projected[]) =>
     pairs.filter((pair) => messages.some(({ origin_type }) => origin_type === pair.origin_type))
   return {
     pairs,
@@ -74,12 +74,12 @@ export function projectionsOf(
   }
 }
 
-const workerOf = (projection: string): string => `follow-${projection}`
+const workerOf = (projection: string): string => `project-${projection}`
 
 export const projectionWorker = ({ pool }: Pick<Platform, 'pool'>, projection: Projection): Worker => ({
   name: workerOf(projection.name),
-  idle_ms: 1000,
-  rest_ms: foldEveryMs,
+  poll_every_ms: 1000,
+  pause_ms: foldEveryMs,
   tick: () =>
     transact(pool, async (tx) => {
       const rows = await takeTransitions(tx, projection.name, { rows_max: rowsMax, messages_max: messagesMax })

@@ -23,7 +23,7 @@ interface State {
 export function messagePartitions(platform: Platform): PeriodicJob {
   const state: State = { made: longAgo, forgotten: '' }
   return {
-    name: 'message partitions',
+    name: 'maintain-message-partitions',
     every_ms: 60_000,
     async run() {
       const { clock, settings, retention_clock } = platform

@@ -11,7 +11,7 @@ const expiredPerStep = 5_000
 
 export const webhookPeriodicJobs = (platform: Platform): PeriodicJob[] => [
   {
-    name: 'delivery partitions',
+    name: 'maintain-delivery-partitions',
     every_ms: 3600_000,
     run: () =>
       maintainPartitions(
@@ -21,10 +21,10 @@ export const webhookPeriodicJobs = (platform: Platform): PeriodicJob[] => [
         platform.retention_clock.now() - platform.settings.delivery_retention_ms,
       ),
   },
-  { name: 'old deliveries', every_ms: 3600_000, run: () => forgetOld(platform) },
-  { name: 'webhook queue depths', every_ms: 5_000, run: () => measure(platform) },
+  { name: 'delete-old-deliveries', every_ms: 3600_000, run: () => forgetOld(platform) },
+  { name: 'measure-webhook-queues', every_ms: 5_000, run: () => measure(platform) },
   {
-    name: 'webhook secrets',
+    name: 'reencrypt-webhook-secrets',
     every_ms: 3600_000,
     run: () => resealAll(platform, { what: 'webhook endpoint', list: listSealed, reseal }),
   },

@@ -31,7 +31,7 @@ test('a rotation encrypts every secret with the new key, keeps the hash key, and
 
   const secrets = await openSecrets(pool, { current: next, previous: [old] })
   await webhookPeriodicJobs({ ...platform, secrets })
-    .find(({ name }) => name === 'webhook secrets')!
+    .find(({ name }) => name === 'reencrypt-webhook-secrets')!
     .run()
   const alone = await openSecrets(pool, { current: next, previous: [] })
 

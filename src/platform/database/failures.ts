@@ -106,8 +106,8 @@ export function writeHealth({ pool, log, wake }: WriteHealthParts): WriteHealth 
     },
     worker: {
       name: writeHealthWorker,
-      idle_ms: idleMs,
-      rest_ms: probeEveryMs,
+      poll_every_ms: idleMs,
+      pause_ms: probeEveryMs,
       async tick() {
         if (state === 'writable') return 0
         try {

@@ -32,7 +32,7 @@ interface Watch {
 export function feedHorizonJob(platform: Platform): PeriodicJob {
   const watch: Watch = { oldest: null, first_seen: new Map(), warned: undefined, quiet_runs: 0 }
   return {
-    name: 'feed horizon',
+    name: 'watch-feed-horizon',
     every_ms: intervalMs,
     async run() {
       const { oldest, skips_unrelated } = await readHorizon(platform.pool)

@@ -186,7 +186,7 @@ test('one run deletes all expired idempotency keys', async (t) => {
   await insert('new', 3)
 
   await platformPeriodicJobs(platform)
-    .find(({ name }) => name === 'idempotency keys')!
+    .find(({ name }) => name === 'delete-expired-idempotency-keys')!
     .run()
 
   const left = await pool<{ key: string }[]>`select key from idempotency_keys order by key`

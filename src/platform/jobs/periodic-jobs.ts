@@ -22,7 +22,7 @@ export const heartbeatWorker = (
   { renew }: Pick<ProcessRegistry, 'renew'>,
 ): Worker => ({
   name: 'heartbeat',
-  idle_ms: beatEveryMs,
+  poll_every_ms: beatEveryMs,
   async tick() {
     await renew(async (sql) => {
       await retention_clock.sync(sql)
@@ -42,7 +42,7 @@ export function periodicJobsWorker(platform: Platform, periodicJobs: readonly Pe
   const lastRun = new Map<string, Mark>()
   return {
     name: 'periodic-jobs',
-    idle_ms: periodicJobsEveryMs,
+    poll_every_ms: periodicJobsEveryMs,
     async tick(stopping) {
       const due = periodicJobs.filter(
         (periodicJob) => ageOf(clock, lastRun.get(periodicJob.name) ?? longAgo) >= periodicJob.every_ms,
@@ -101,7 +101,7 @@ export async function untilDone(
 
 export const platformPeriodicJobs = (platform: Platform): PeriodicJob[] => [
   {
-    name: 'idempotency keys',
+    name: 'delete-expired-idempotency-keys',
     every_ms: minute,
     run: () =>
       untilDone(platform.clock, keysAtOnce, () =>
@@ -109,7 +109,7 @@ export const platformPeriodicJobs = (platform: Platform): PeriodicJob[] => [
       ),
   },
   {
-    name: 'event partitions',
+    name: 'maintain-event-partitions',
     every_ms: 60 * minute,
     run: () =>
       maintainPartitions(
@@ -121,7 +121,7 @@ export const platformPeriodicJobs = (platform: Platform): PeriodicJob[] => [
   },
   feedHorizonJob(platform),
   {
-    name: 'silent processes',
+    name: 'delete-dead-processes',
     every_ms: 60 * minute,
     run: async () =>
       (

@@ -5,10 +5,10 @@ export interface Worker {
   readonly name: string
   /** Resolves to the number of jobs it worked on. Should end soon after `stopping` aborts. */
   tick(stopping?: AbortSignal): Promise<number>
-  /** Milliseconds to wait when a poll found nothing; `wake` ends the wait. */
-  readonly idle_ms: number
+  /** Milliseconds until the next poll after one that found nothing; `wake` ends the wait. */
+  readonly poll_every_ms: number
   /** Milliseconds between two polls even with work to do, for larger batches. */
-  readonly rest_ms?: number
+  readonly pause_ms?: number
 }
 
 export interface Loop {
@@ -49,7 +49,7 @@ export function loop(worker: Worker, clock: Clock, onError: (error: unknown, wor
         try {
           if ((await worker.tick(signal)) > 0) woken = true
           failures = 0
-          if (worker.rest_ms !== undefined) await clock.sleep(worker.rest_ms, signal)
+          if (worker.pause_ms !== undefined) await clock.sleep(worker.pause_ms, signal)
         } catch (error) {
           onError(error, worker.name)
           backingOff = new AbortController()
@@ -57,7 +57,7 @@ export function loop(worker: Worker, clock: Clock, onError: (error: unknown, wor
           failures += 1
           continue
         }
-        await nap(worker.idle_ms, signal)
+        await nap(worker.poll_every_ms, signal)
       }
     },
   }

@@ -28,7 +28,7 @@ const overdueAfterMs = 3600_000
 
 /** A failing redaction does not delay others of its account, and is retried in the next run. */
 export const redacting = (deps: RedactionDeps): PeriodicJob => ({
-  name: 'redactions',
+  name: 'run-redactions',
   every_ms: 2_000,
   async run() {
     const failed = new Map<string, unknown>()
@@ -54,7 +54,7 @@ export const redactionInvariants = ({ clock }: Pick<Platform, 'clock'>): readonl
     'a redaction is done within the hour',
     (sql) => listRedactionsBefore(sql, isoTime(clock.now() - overdueAfterMs), breachesMax),
     ({ id }) =>
-      `The customer's data of redaction ${id} is not deleted yet. See the log of the periodic job \`redactions\`.`,
+      `The customer's data of redaction ${id} is not deleted yet. See the log of the periodic job \`run-redactions\`.`,
   ),
 ]
 

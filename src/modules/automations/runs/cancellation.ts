@@ -35,7 +35,7 @@ export const cancelWaitingOf = (tenant: Tenant, of: WaitingOf, reason: CancelRea
 const automationsAtOnce = 100
 
 export const cancelStoppedRuns = ({ pool }: Pick<Platform, 'pool'>): PeriodicJob => ({
-  name: 'runs of what is stopped',
+  name: 'cancel-stopped-runs',
   every_ms: 10_000,
   async run() {
     let cancelFound = 0

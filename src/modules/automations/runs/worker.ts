@@ -63,7 +63,7 @@ export function runsWorker(deps: AutomationDeps, alone: () => boolean): Worker {
   }
   return {
     name: 'automation-runs',
-    idle_ms: idlePollMs,
+    poll_every_ms: idlePollMs,
     async tick(stopping) {
       let begun = 0
       try {

@@ -30,10 +30,10 @@ export function sendingWorker(deps: CampaignDeps): Worker {
   }
   return {
     name: 'campaigns',
-    get idle_ms() {
+    get poll_every_ms() {
       return sending.active.size === 0 ? idlePollMs : pollMs
     },
-    rest_ms: pollMs,
+    pause_ms: pollMs,
     async tick(stopping) {
       const inProgress = new Map<string, Promise<void>>()
       let accepted = 0

@@ -13,7 +13,7 @@ export function snapshotWorker(deps: CampaignDeps): Worker {
   const sizes = new ChunkSizes()
   return {
     name: 'campaign-snapshots',
-    idle_ms: 1000,
+    poll_every_ms: 1000,
     async tick() {
       const jobs = await claimDue(deps.platform, 'snapshot', { lease_ms: leaseMs, jobs_max: atOnce })
       const more = await Promise.all(jobs.map((job) => step(deps, job, sizes)))

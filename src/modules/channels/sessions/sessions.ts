@@ -85,7 +85,7 @@ export function channelSessions(
     stopping: false,
   }
   return {
-    worker: { name: 'sessions', idle_ms: pollEveryMs, tick: () => tick(state) },
+    worker: { name: 'sessions', poll_every_ms: pollEveryMs, tick: () => tick(state) },
     find(channel_id) {
       const session = state.sessions.get(channel_id)?.managed.state()
       return session?.kind === 'open' && hasLease(state) ? session.session : undefined

@@ -299,7 +299,7 @@ function templatesWorker(deps: TemplateDeps): Worker {
   const { platform } = deps
   return {
     name: 'templates',
-    idle_ms: 1000,
+    poll_every_ms: 1000,
     async tick() {
       const now = platform.clock.now()
       const due = await store.claimRefreshes(platform.pool, isoTime(now), nextReading(now), refreshedAtOnce)

@@ -61,7 +61,7 @@ export class Streams {
   #checkedAt: number
   #beatAt: number
   #closed = false
-  readonly worker: Worker = { name: 'console-streams', idle_ms: everyMs, tick: () => this.#tick() }
+  readonly worker: Worker = { name: 'console-streams', poll_every_ms: everyMs, tick: () => this.#tick() }
 
   constructor(parts: StreamsParts) {
     this.#parts = parts

@@ -134,7 +134,7 @@ test('a process buffers ten thousand requests; further ones are counted and drop
   note(ring, 10_004)
   assert.equal(await ring.worker.tick(), 1)
   assert.equal(await unlogged(platform), 3)
-  assert.deepEqual([ring.worker.rest_ms, ring.worker.idle_ms], [1000, 0])
+  assert.deepEqual([ring.worker.pause_ms, ring.worker.poll_every_ms], [1000, 0])
 })
 
 test('rows that could not be written are written once when the database is back', async (t) => {

@@ -54,7 +54,7 @@ export function requestRing(platform: Platform, changed: (row: RequestRow) => vo
       else metrics.requests_unlogged.inc()
     },
     // a pause after each write: a busy service writes as often as an idle one
-    worker: { name: 'request-log', idle_ms: 0, rest_ms: everyMs, tick: writeAll },
+    worker: { name: 'request-log', poll_every_ms: 0, pause_ms: everyMs, tick: writeAll },
     async flush() {
       while ((await writeAll()) > 0);
     },

@@ -111,7 +111,7 @@ const hashOf = ({ secrets }: Platform, code: string): string =>
 
 export const secondFactorPeriodicJobs = (platform: Platform): PeriodicJob[] => [
   {
-    name: 'second factors',
+    name: 'reencrypt-second-factors',
     every_ms: 3600_000,
     run: () => resealAll(platform, { what: 'second factor', list: listSealedFactors, reseal: resealFactor }),
   },

@@ -183,7 +183,7 @@ async function newUser({ ids, clock }: Platform, { name, password }: Accepting, 
 
 export const invitationPeriodicJobs = ({ pool, retention_clock }: Platform): PeriodicJob[] => [
   {
-    name: 'expired invitations',
+    name: 'delete-expired-invitations',
     every_ms: 3600_000,
     run: () => repository.forgetInvitations(pool, isoTime(retention_clock.now())),
   },

@@ -96,7 +96,7 @@ async function errorsOf(sql: Db, tenant: Tenant, id: string): Promise<Readable> 
 
 const importPeriodicJobs = ({ pool, clock, retention_clock }: Platform): PeriodicJob[] => [
   {
-    name: 'drop-abandoned-uploads',
+    name: 'discard-abandoned-uploads',
     every_ms: 60_000,
     async run() {
       const stale = await repository.staleUploads(pool, isoTime(retention_clock.now() - uploadMsMax))
@@ -105,7 +105,7 @@ const importPeriodicJobs = ({ pool, clock, retention_clock }: Platform): Periodi
     },
   },
   {
-    name: 'forget-import-drafts',
+    name: 'delete-import-drafts',
     every_ms: 60_000,
     async run() {
       const stale = await drafts.staleDrafts(pool, isoTime(retention_clock.now() - draftLimits.kept_ms))
@@ -114,7 +114,7 @@ const importPeriodicJobs = ({ pool, clock, retention_clock }: Platform): Periodi
     },
   },
   {
-    name: 'forget-import-errors',
+    name: 'delete-import-errors',
     every_ms: 60_000,
     run: () =>
       untilDone(clock, periodicJobRows, () =>

@@ -26,7 +26,7 @@ export function importsWorker(platform: Platform): Worker {
   let after_account = ''
   return {
     name: 'imports',
-    idle_ms: 2000,
+    poll_every_ms: 2000,
     async tick(stopping) {
       const now = clock.now()
       const job = await repository.claimJob(pool, {

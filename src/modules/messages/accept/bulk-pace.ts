@@ -7,7 +7,7 @@ import { limits } from '../../../api/limits.ts'
 const chunkMs = 4
 /** Smaller chunks would be all fixed cost. */
 const chunkRowsMin = 32
-const pieceRowsFirst = 100
+const chunkRowsFirst = 100
 /** Idle time after a chunk, as a multiple of its duration, where others want the wallet. */
 const idleFactor = 6
 /** After a large batch of requests, more are expected for this long. */
@@ -23,7 +23,7 @@ interface Company {
 }
 
 export class BulkPace {
-  #chunkRows = pieceRowsFirst
+  #chunkRows = chunkRowsFirst
   #idleUntil = 0
   #fillsUntil = 0
   #busyUntil = 0

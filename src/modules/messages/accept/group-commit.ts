@@ -53,7 +53,7 @@ const busyRequests = 8
 const fullRequests = 24
 const spacingMs = 6
 
-const errorRestMs = 100
+const retryAfterErrorMs = 100
 
 interface Queue {
   units: Unit[]
@@ -200,18 +200,18 @@ async function run(pump: Pump, traffic: Traffic): Promise<void> {
   while (pump[traffic].units.length > 0) {
     try {
       if (traffic === 'interactive') await commitInteractive(pump)
-      else await commitPiece(pump)
+      else await commitChunk(pump)
     } catch (error) {
       pump.deps.platform.log.error({ err: error }, 'a batch of messages failed; the next batch continues')
-      await pause(errorRestMs)
+      await pause(retryAfterErrorMs)
     }
   }
   pump.running.delete(traffic)
   if (pump.running.size === 0) for (const resolve of pump.idle.splice(0)) resolve()
 }
 
-/** Others had their turn, and the batch is large enough. */
-async function rested(pump: Pump): Promise<void> {
+/** Waits until requests had their turn and the chunk is large enough. */
+async function waitForTurn(pump: Pump): Promise<void> {
   for (let wait = bulkWaitMs(pump); wait > 0 && pump.bulk.units.length > 0; wait = bulkWaitMs(pump)) {
     const { promise: arrival, resolve } = Promise.withResolvers<void>()
     pump.arrived = resolve
@@ -235,9 +235,9 @@ async function commitInteractive(pump: Pump): Promise<void> {
   await filled(() => pump.interactive.units.length, fullRequests, began + spacingMs)
 }
 
-async function commitPiece(pump: Pump): Promise<void> {
+async function commitChunk(pump: Pump): Promise<void> {
   const { bulk } = pump
-  await rested(pump)
+  await waitForTurn(pump)
   // starting beside a commit of requests would slow it down; waiting for later ones too would starve bulk
   await Promise.allSettled([pump.answering])
   if (bulk.units.length === 0) return

@@ -197,7 +197,7 @@ const producerParts = (sql: Db, { producer, moment }: AcceptBatch, keyed: boolea
   }
 }
 
-const followedBy = (sql: Db, { rows, projections, moment }: AcceptBatch, keyed: boolean) => {
+const transitionsOf = (sql: Db, { rows, projections, moment }: AcceptBatch, keyed: boolean) => {
   const pairs = projections.pairsOf(rows)
   if (pairs.length === 0) return sql``
   const key = keyed ? sql`submission_key` : sql`null::text as submission_key`
@@ -253,7 +253,7 @@ export async function acceptBatch(sql: Db, batch: AcceptBatch): Promise<AcceptVe
     entry as (${chargesFrom(sql)}
     ),
     usage as (${usageFrom(sql, at)}
-    )${followedBy(sql, batch, keyed)}${parts.completed}
+    )${transitionsOf(sql, batch, keyed)}${parts.completed}
     select n, linked as contact_id, case when accepted then grant_id end as package_grant_id,
       case when verdict is not null then verdict when accepted then 'accepted' else 'uncovered' end as verdict
     from decided ${parts.agreed}`

@@ -1,4 +1,4 @@
-/** Workers that `reports` wakes. */
+/** Workers that `callbacks` wakes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testProjection } from '../../../../test/support/projection.ts'
@@ -42,7 +42,7 @@ test('an automatic reply to an inbound message is sent at once', async (t) => {
   ])
   const told = t.mock.method(world.platform, 'notify')
 
-  await world.tick('reports')
+  await world.tick('callbacks')
 
   const [{ replies }] = (await world.pool`select count(*)::int as replies from dispatch_jobs`) as unknown as [
     { replies: number },

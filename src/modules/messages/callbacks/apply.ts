@@ -1,4 +1,4 @@
-/** The worker `reports`: applies callback items. Receipts of unknown messages are applied later. */
+/** The worker `callbacks`: applies callback items. Receipts of unknown messages are applied later. */
 import { tenantOf } from '../../../api/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
@@ -7,7 +7,7 @@ import type { Platform } from '../../../platform/platform.ts'
 import type { ConnectionStatus, DeliveryReceipt } from '../../../providers/provider.ts'
 import type { ChannelService } from '../../channels/service.ts'
 import { endJobs } from '../dispatch/repository.ts'
-import type { ProviderIdCache } from '../dispatch/recent-sends.ts'
+import type { ProviderIdCache } from '../dispatch/provider-id-cache.ts'
 import type { InboundDeps, StoredInbound } from '../inbound/inbound.ts'
 import { partsWorker } from '../inbound/parts.ts'
 import type { MessageRow } from '../message.ts'
@@ -64,8 +64,8 @@ function itemsWorker(deps: CallbackItemDeps): Worker {
   const { platform } = deps
   let after = ''
   return {
-    name: 'reports',
-    idle_ms: 1000,
+    name: 'callbacks',
+    poll_every_ms: 1000,
     async tick() {
       const now = platform.clock.now()
       const first = await listDueItems(platform.pool, isoTime(now), batchMax)

@@ -8,7 +8,7 @@ import { transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { CallbackResponse, Callback, CallbackItem } from '../../../providers/provider.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
-import type { ProviderIdCache } from '../dispatch/recent-sends.ts'
+import type { ProviderIdCache } from '../dispatch/provider-id-cache.ts'
 import { allows } from '../message.ts'
 import { isOfAnother } from './matching.ts'
 import { sanitizeItem } from './sanitize.ts'
@@ -95,7 +95,7 @@ async function storeCallback(
       })),
     )
   })
-  if (relevant.length > 0) platform.notify('reports')
+  if (relevant.length > 0) platform.notify('callbacks')
 }
 
 /**

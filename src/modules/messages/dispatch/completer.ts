@@ -27,7 +27,7 @@ import * as store from './repository.ts'
 import { listForeignIds } from './repository.ts'
 import { refreshRefusedTemplates, disconnectLostChannels } from './blocked-channels.ts'
 import type { InProgress } from './in-progress.ts'
-import type { ProviderIdCache } from './recent-sends.ts'
+import type { ProviderIdCache } from './provider-id-cache.ts'
 import { setMaxListeners } from 'node:events'
 import type { Platform } from '../../../platform/platform.ts'
 
@@ -155,7 +155,7 @@ async function finishBatch(
   await refreshRefusedTemplates(platform, channels, batch)
   for (const { job } of batch) jobs.end(job)
   if (jobs.placesWanted()) platform.wake('dispatch')
-  platform.notify('reports', 'fan-out')
+  platform.notify('callbacks', 'fan-out')
   projections.wake(batch.map(({ job }) => job.row))
   wakes.plan(batch)
 }
@@ -329,7 +329,7 @@ function itemWakes({ clock, notify }: Pick<Platform, 'clock' | 'notify'>): ItemW
           planned.add(due_ms)
           void clock.sleep(due_ms - clock.now(), stopped.signal).then(() => {
             planned.delete(due_ms)
-            if (!stopped.signal.aborted) notify('reports')
+            if (!stopped.signal.aborted) notify('callbacks')
           })
         }
       }

@@ -12,7 +12,7 @@ import { type InProgress, inProgress, type Withdrawing } from './in-progress.ts'
 import { channelLeases } from './leases.ts'
 import { linksWorker } from './links.ts'
 import { pauses } from './pauses.ts'
-import type { ProviderIdCache } from './recent-sends.ts'
+import type { ProviderIdCache } from './provider-id-cache.ts'
 import { channelRates } from './rates.ts'
 import { leaseMs, scheduler, type Scheduler } from './scheduler.ts'
 import { type SendTimes, type Sessions, sessionsOf } from './job.ts'
@@ -94,7 +94,7 @@ const dispatchWorker = (
   { rescuing, executing, scheduling, completing }: Stages,
 ): Worker => ({
   name: 'dispatch',
-  idle_ms: 500,
+  poll_every_ms: 500,
   async tick() {
     const rescued = await rescuing.some()
     await executing.persistSends(clock.now() - persistAfterMs)

@@ -445,7 +445,7 @@ async function send(
 }
 
 async function outboundOf({ pool }: Platform, { row, attempts, accepted_ids = [] }: Job): Promise<OutboundMessage> {
-  const { id, channel_id, to, from, type, content, expires_at, sending_at: handed_over_at } = row
+  const { id, channel_id, to, from, type, content, expires_at } = row
   const reply_to = row.reply_to === null ? null : await findProviderId(pool, tenantOf(row), channel_id, row.reply_to)
   return {
     id,
@@ -456,7 +456,7 @@ async function outboundOf({ pool }: Platform, { row, attempts, accepted_ids = []
     content,
     reply_to,
     attempt: attempts + 1,
-    first_sent_at: handed_over_at,
+    first_sent_at: row.sending_at,
     already_accepted: accepted_ids,
     expires_at,
   }

@@ -26,7 +26,7 @@ const triedAtOnce = 20
 
 export const linksWorker = (deps: LinksDeps): Worker => ({
   name: 'links',
-  idle_ms: lookEveryMs,
+  poll_every_ms: lookEveryMs,
   async tick() {
     const { platform, circuitBreakers } = deps
     measure(deps)

@@ -20,7 +20,7 @@ export interface ClaimedRow extends MessageRow {
   job_unknowns: number
   job_outcome_unknown: boolean
   job_accepted_ids: string[] | null
-  job_due_at: string
+  job_next_run_at: string
 }
 
 export interface QueueCapacity {
@@ -133,7 +133,7 @@ export const pickedByProcess = (
       where a.message_id = c.message_id
         and a.outcome = 'unknown'
     ) else 0 end as job_unknowns,
-    c.outcome_unknown as job_outcome_unknown, c.accepted_ids as job_accepted_ids, c.next_run_at as job_due_at
+    c.outcome_unknown as job_outcome_unknown, c.accepted_ids as job_accepted_ids, c.next_run_at as job_next_run_at
   from claimed c
   join messages m on m.account_id = c.account_id
     and m.mode = c.mode

@@ -308,7 +308,7 @@ function capacitiesOf(state: State, queues: readonly store.DueQueue[], rows_max:
 
 /** Jobs of claimed rows, without those in progress or being cancelled. */
 const jobsOf = ({ jobs }: State, rows: readonly store.ClaimedRow[], lease_until_ms: number): Job[] =>
-  rows.flatMap(({ job_attempts, job_unknowns, job_outcome_unknown, job_accepted_ids, job_due_at, ...row }) =>
+  rows.flatMap(({ job_attempts, job_unknowns, job_outcome_unknown, job_accepted_ids, job_next_run_at, ...row }) =>
     jobs.has(row.id) || (row.status === 'queued' && jobs.unpersisted.refuses(row.id))
       ? []
       : [
@@ -319,7 +319,7 @@ const jobsOf = ({ jobs }: State, rows: readonly store.ClaimedRow[], lease_until_
             unknowns: job_unknowns,
             outcome_unknown: job_outcome_unknown,
             accepted_ids: job_accepted_ids ?? [],
-            due_ms: Date.parse(job_due_at),
+            due_ms: Date.parse(job_next_run_at),
             lease_until_ms,
           },
         ],

@@ -123,7 +123,7 @@ export function partsWorker(deps: PartsDeps): Worker {
   const { platform, projections } = deps
   return {
     name: 'inbound-parts',
-    idle_ms: lookEveryMs,
+    poll_every_ms: lookEveryMs,
     async tick() {
       const done = await transact(platform.pool, async (tx) => await endDue(deps, tx))
       if (done.rows.length > 0) platform.notify('fan-out')

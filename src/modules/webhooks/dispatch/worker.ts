@@ -63,7 +63,7 @@ class DeliveryWorker {
       onFailures: (endpoint_id, failures) => this.#onFailures(endpoint_id, failures),
       onIdle: () => this.#idle.check(),
     })
-    this.worker = { name: 'deliver', idle_ms: 250, tick: () => this.#tick() }
+    this.worker = { name: 'deliver', poll_every_ms: 250, tick: () => this.#tick() }
     onChange((endpoint_id) => this.#manager.changed(endpoint_id))
   }
 

@@ -32,7 +32,7 @@ export function fanOutWorker(platform: Platform): Worker {
   const state = { blocked: 0, eventsMax: eventsPerPass }
   return {
     name: 'fan-out',
-    idle_ms: 250,
+    poll_every_ms: 250,
     async tick() {
       const { events, queued, blocked, more, stale } = await fanOutOnce(platform, state.eventsMax)
       if (queued > 0) platform.notify('deliver')
