@@ -16,6 +16,9 @@ const cache = join(root, 'node_modules/.cache')
 const durationsFile = join(cache, 'test-durations.json')
 /** Tests often wait for the database or a browser: one process more than there are cores, within the database's connection limit. */
 const concurrency = Math.min(4, availableParallelism() + 1)
+/** A process takes no further file after this time, because node:test keeps what each test made: another process goes on. */
+const processMs = 120_000
+const runsEach = 10
 /** A process that something keeps alive this long after its last test reports it and ends. */
 const graceMs = 10_000
 
@@ -29,7 +32,7 @@ const known = knownDurations()
 const folder = mkdtempSync(join(tmpdir(), 'posthorn-test-run-'))
 const timings = join(folder, 'timings')
 const queue = longestFirst(files)
-const entries = Array.from({ length: Math.min(concurrency, queue.length) }, (_, at) => writeEntry(at))
+const entries = Array.from({ length: Math.min(concurrency * runsEach, queue.length) }, (_, at) => writeEntry(at))
 // the error catalogue can only be checked where every test runs
 const provoked = named.length > 0 ? undefined : collectErrors()
 const cluster = await testCluster()
@@ -98,7 +101,7 @@ function longestFirst(all: readonly string[]): string[] {
  * its tests starts before the whole file has been loaded.
  */
 function writeEntry(at: number): string {
-  const path = join(folder, `${at}.test.mjs`)
+  const path = join(folder, `${String(at).padStart(2, '0')}.test.mjs`)
   const urls = queue.map((file) => [file, pathToFileURL(join(root, file)).href])
   writeFileSync(
     path,
@@ -126,9 +129,10 @@ const isMine = (index) => {
     return false
   }
 }
+const mayGoOn = () => ${at >= concurrency * (runsEach - 1)} || performance.now() < ${processMs}
 let last = gate('loading')
 for (const [index, [file, url]] of ${JSON.stringify(urls)}.entries()) {
-  if (!isMine(index)) continue
+  if (!mayGoOn() || !isMine(index)) continue
   const error = await import(url).then(() => undefined, (reason) => reason)
   const next = gate(file, error)
   last.open()
