@@ -43,7 +43,7 @@ export const errorCatalogue = {
   },
   integration_source_limit_reached: {
     status: 400,
-    title: 'The mode already has 50 integration sources.',
+    title: 'The account already has 50 integration sources in this mode.',
     fix: 'Delete a source that is no longer used.',
   },
   automation_limit_reached: {

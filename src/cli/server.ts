@@ -87,7 +87,7 @@ export async function serve(cli: Cli, command: Command, roles: readonly Role[], 
       await pool.end({ timeout: 1 })
       await embedded?.stop()
     })
-    if (!closed) log.warn('the database did not let go in time')
+    if (!closed) log.warn('the database connections did not close in time')
   }
   // open handles, such as a DNS look-up, would keep the process alive; this also flushes the log
   process.exit(0)
@@ -242,7 +242,7 @@ function stopSignals(log: Log, clock: Pick<SteadyClock, 'elapsed'>): AbortSignal
   const onSignal = (signal: NodeJS.Signals) => {
     if (!stop.signal.aborted) {
       first = clock.elapsed()
-      log.info({ signal }, 'stopping: what is in hand is finished')
+      log.info({ signal }, 'stopping: work in progress is being finished')
       stop.abort()
     } else if (clock.elapsed() - first > sameSignalMs) process.exit(1)
   }
@@ -260,7 +260,7 @@ const stopped = (stop: AbortSignal): Promise<void> =>
 async function inTime(clock: Clock, ms: number, log: Log, work: () => Promise<void>): Promise<boolean> {
   const late = new AbortController()
   const failed = (error: unknown) => {
-    log.warn({ err: error }, 'an error came up while stopping')
+    log.warn({ err: error }, 'an error occurred while stopping')
     return false
   }
   return await Promise.race([work().then(() => true, failed), clock.sleep(ms, late.signal).then(() => false)]).finally(
@@ -271,7 +271,7 @@ async function inTime(clock: Clock, ms: number, log: Log, work: () => Promise<vo
 async function finish(app: App, log: Log): Promise<void> {
   const finished = await inTime(app.platform.clock, finishWithinMs, log, () => app.stop())
   if (finished) return log.info('stopped')
-  log.warn('what was in hand did not finish in time; it is taken up again at the next start')
+  log.warn('work in progress did not finish in time; it continues after the next start')
   // their database is closed next
   await inTime(app.platform.clock, giveUpWithinMs, log, () => app.abandon())
 }

@@ -98,7 +98,7 @@ const figuresOf = (interval: Interval, processes: number) => {
       delivery_lag_99: interval.quantile('posthorn_delivery_lag_seconds', 0.99),
     },
     queues: rounded(interval.now('posthorn_queue_depth', 'most', 'queue')),
-    feed_held_up_seconds: one(interval.now('posthorn_feed_horizon_age_seconds', 'most')),
+    feed_blocked_seconds: one(interval.now('posthorn_feed_horizon_age_seconds', 'most')),
     circuits_open: one(interval.now('posthorn_circuits_open', 'sum')),
     channels: rounded(interval.now('posthorn_channels', 'most', 'channel_type', 'connection_status')),
     database_writable: [...interval.now('posthorn_database_writable', 'most').values()].every((value) => value === 1),
@@ -132,7 +132,7 @@ const within = (seconds: number | null): string =>
         : `≤ ${seconds} s`
 
 function textOf(figures: Figures): string {
-  const { processes, seconds_at_most: at_most, connections, feed_held_up_seconds: blocked_s } = figures
+  const { processes, seconds_at_most: at_most, connections, feed_blocked_seconds: blocked_s } = figures
   const rows: [string, string][] = [
     ['accepted', words(figures.accepted, '/s')],
     ['attempts', words(figures.attempts, '/s')],

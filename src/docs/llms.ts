@@ -7,7 +7,7 @@ export function llmsText(routes: readonly Route[], guides: string, base_url: str
   return [
     '# Posthorn',
     '',
-    '> One REST API that sends messages over WhatsApp, SMS and more, bills them, and tells what became of them through signed webhooks.',
+    '> One REST API that sends messages over WhatsApp, SMS and more, bills them, and reports their status through signed webhooks.',
     '',
     `Every request carries \`Authorization: Bearer <API_KEY>\`; keys that begin with \`svc_test_\` deliver and bill nothing. Bodies are JSON. Errors are \`{"error": {"type", "code", "message", "param", "details", "request_id", "doc_url"}}\`: branch on \`code\`. A POST is safe to repeat with the same \`Idempotency-Key\` (up to ${limits.idempotency_key_length_max} characters, kept for 24 hours). Lists take \`limit\` (up to ${limits.page_max}) and \`starting_after\`.`,
     '',

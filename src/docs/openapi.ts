@@ -59,7 +59,7 @@ export function openapiDocument(
       title: 'Posthorn',
       version,
       description: intro,
-      contact: { name: 'Whoever operates this service', url: `${base_url}/docs` },
+      contact: { name: 'The operator of this service', url: `${base_url}/docs` },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: base_url }],

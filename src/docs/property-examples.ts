@@ -29,7 +29,7 @@ const byName: Readonly<Record<string, unknown>> = {
   default_country: 'DE',
   file: 'phone,first_name\n+4915112345678,Ada\n',
   file_name: 'customers.csv',
-  description: 'Whoever bought something this year',
+  description: 'Customers who bought something this year',
   contacts: [exampleId('ct')],
   add: ['customer'],
   remove: ['prospect'],

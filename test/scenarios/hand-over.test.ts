@@ -78,7 +78,7 @@ test('a message in progress cannot be cancelled, whatever its status', async (t)
 
   assert.equal(before, 'queued')
   assert.deepEqual([refused.status, refused.body.error.code, again.status], [409, 'message_state_invalid', 409])
-  assert.match(refused.body.error.message, /being handed over/)
+  assert.match(refused.body.error.message, /being sent/)
   const history = (await api.get(`/v1/messages/${id}/events`)).body.data as { status: string }[]
   assert.deepEqual(
     history.map((item) => item.status),

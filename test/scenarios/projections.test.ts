@@ -255,7 +255,7 @@ test('rows of a projection that was taken out of the program are a finding that 
 
   const breaches = await Promise.all(world.app.invariants.map((invariant) => invariant.breaches(world.pool)))
 
-  assert.match(breaches.flat().join(' '), /^Nobody folds the rows of the projection gone \(1\)/)
+  assert.match(breaches.flat().join(' '), /^The projection gone \(1\) was removed or renamed/)
 })
 
 test('two processes fold, one is killed in the middle of it, and the counters are exact at every look', async (t) => {

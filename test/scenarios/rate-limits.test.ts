@@ -33,7 +33,7 @@ test('the request over the limit is refused until the window is over', async (t)
   ])
   assert.equal(third.body.error.code, 'rate_limit_exceeded')
   assert.equal(third.body.error.type, 'rate_limit_error')
-  assert.match(third.body.error.message, /^The key sends more than 2 requests a second to this operation/)
+  assert.match(third.body.error.message, /^The key exceeded its limit of 2 requests per second for this operation/)
 })
 
 test('keys, methods and operations have separate buckets; unknown paths share one', async (t) => {

@@ -14,7 +14,7 @@ import { effort } from '../support/effort.ts'
 
 /** The whole last line; a busy machine may not finish in time, and says that instead. */
 const lastWord =
-  /(?:^|\n)\{[^\n]*"msg":"(?:stopped|what was in hand did not finish in time; it is taken up again at the next start|the database did not let go in time)"\}\n$/
+  /(?:^|\n)\{[^\n]*"msg":"(?:stopped|work in progress did not finish in time; it continues after the next start|the database connections did not close in time)"\}\n$/
 const rounds = effort(1, 5)
 const senders = 24
 /** The runner's own, and more for each round. */
@@ -127,7 +127,7 @@ test('a stop that cannot wait for hanging providers logs so once, and no databas
     .split('\n')
     .map((line) => JSON.parse(line) as { level: string; msg: string })
   assert.equal(code, 0)
-  assert.equal(told.filter(({ msg }) => msg.startsWith('what was in hand did not finish in time')).length, 1)
+  assert.equal(told.filter(({ msg }) => msg.startsWith('work in progress did not finish in time')).length, 1)
   assert.deepEqual(
     told.filter(({ level }) => level === 'error'),
     [],

@@ -14,7 +14,7 @@ export const contentSchemaId = (type: string): string =>
 const fields: Record<string, TSchema> = Object.fromEntries(
   capabilities.map((type) => {
     const { schema, summary, example, inbound_schema } = contentTypes[type] as ContentType
-    const wider = inbound_schema === undefined ? '' : ' What comes in is not held to these limits.'
+    const wider = inbound_schema === undefined ? '' : ' Inbound content may exceed these limits.'
     return [
       type,
       Type.Optional(

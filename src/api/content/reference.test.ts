@@ -77,5 +77,5 @@ test('inbound content is listed separately where outbound limits do not apply', 
     ['a string of at most 65536 characters'],
   )
   assert.match(contentPages()['docs/reference/content/text.md']!, /Of a message that comes in:/)
-  assert.match(JSON.stringify(DocumentedSendMessage.properties), /What comes in is not held to these limits/)
+  assert.match(JSON.stringify(DocumentedSendMessage.properties), /Inbound content may exceed these limits/)
 })

@@ -69,7 +69,7 @@ export const Message = Type.Object(
     type: Type.String({ examples: ['text'] }),
     content: AnyObject({
       description:
-        'The content object, under the key named by `type`. What comes in is not held to the limits of what is sent.',
+        'The content object, under the key named by `type`. Inbound content may exceed the limits for sent content.',
     }),
     status: Type.String({
       enum: [...messageStatuses],
@@ -113,8 +113,10 @@ export const Message = Type.Object(
       description: 'On sms: `gsm7` has 160 characters in one part, `ucs2` 70. Elsewhere null.',
     }),
     priority: Type.String({ enum: [...priorities], description: 'Priority among messages queued on the channel.' }),
-    send_at: NullableTimestamp({ description: 'Not handed to the provider before then.' }),
-    expires_at: NullableTimestamp({ description: 'Not handed over by then: failed, `expired`, refunded.' }),
+    send_at: NullableTimestamp({ description: 'The message is not sent before this time.' }),
+    expires_at: NullableTimestamp({
+      description: 'The message fails with `expired` and is refunded if it is not sent by this time.',
+    }),
     created_at: Timestamp(),
     updated_at: Timestamp(),
     sent_at: NullableTimestamp(),
@@ -163,7 +165,7 @@ export const SendMessage = Type.Object(
         minimum: limits.expires_in_seconds_min,
         maximum: limits.expires_in_seconds_max,
         description:
-          'Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one.',
+          'The message fails with `expired` and is refunded if it is not sent within this many seconds, counted from `send_at` if set.',
       }),
     ),
     priority: Type.Optional(
@@ -205,7 +207,7 @@ export const MessageAttempt = Type.Object({
   id: Type.String({ description: 'Prefix `att_`.' }),
   object: objectName('message_attempt'),
   number: Type.Integer({ description: 'Counted from 1.' }),
-  provider: Type.String({ description: 'The provider that it was handed to, such as `whatsapp_cloud` or `sandbox`.' }),
+  provider: Type.String({ description: 'The provider that received it, such as `whatsapp_cloud` or `sandbox`.' }),
   outcome: Type.String({
     enum: [...attemptOutcomes],
     description:

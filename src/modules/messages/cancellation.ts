@@ -14,7 +14,7 @@ export type CancellingDeps = TransitionDeps & Withdrawing
 
 const cancelled = {
   code: 'cancelled',
-  message: 'The message was cancelled before it was handed over.',
+  message: 'The message was cancelled before it was sent.',
   provider_code: null,
 }
 
@@ -23,7 +23,7 @@ export async function cancelMessage(deps: CancellingDeps, sql: Db, tenant: Tenan
   const { clock } = deps.platform
   const { status } = await getMessage(sql, tenant, id)
   if (status !== 'queued') throw notCancelled(status)
-  if (deps.withdraw([id]).has(id)) throw notCancelled('being handed over')
+  if (deps.withdraw([id]).has(id)) throw notCancelled('being sent')
   const row = await transact(sql, async (tx) => {
     const { account_id, mode } = tenant
     const changed = await applyTransitions(deps, tx, [
@@ -43,7 +43,7 @@ const notCancelled = (state: string): Problem =>
 
 const withdrawn = {
   code: 'cancelled',
-  message: 'The message was withdrawn before it was handed over.',
+  message: 'The message was withdrawn before it was sent.',
   provider_code: null,
 }
 
@@ -58,14 +58,14 @@ export async function withdrawMessages(
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const locked = await lockWithdrawable(tx, tenant, ids)
-  const handedOver = deps.withdraw(locked.flatMap(({ id, status }) => (status === 'queued' ? [id] : [])))
+  const inProgress = deps.withdraw(locked.flatMap(({ id, status }) => (status === 'queued' ? [id] : [])))
   const at = isoTime(deps.platform.clock.now())
   const { account_id, mode } = tenant
   const changed = await applyTransitions(
     deps,
     tx,
     locked
-      .filter(({ id }) => !handedOver.has(id))
+      .filter(({ id }) => !inProgress.has(id))
       .map(({ id, status }) => ({
         account_id,
         mode,

@@ -127,7 +127,7 @@ const chargeInvariants: Invariant[] = [
 
 const projectionInvariants = (projections: readonly string[]): Invariant[] => [
   invariant<{ id: string }>(
-    'what projections have still to fold is of messages that have come so far',
+    'no pending transition is ahead of its message',
     (sql) => sql`
       select i.id
       from message_transitions t
@@ -138,10 +138,10 @@ const projectionInvariants = (projections: readonly string[]): Invariant[] => [
       where m.id is null
         or array_position(${outboundStatuses}::text[], m.status) < array_position(${outboundStatuses}::text[], t.status)
       limit ${breachesMax}`,
-    ({ id }) => `${id} is told to projections as further than it is.`,
+    ({ id }) => `A pending transition of ${id} has a later status than the message.`,
   ),
   invariant<{ id: string }>(
-    'whoever has messages still to fold is part of this program',
+    'every pending transition has a projection',
     (sql) =>
       sql`
         select projection || ' (' || sum(cardinality(message_ids)) || ')' as id
@@ -150,7 +150,7 @@ const projectionInvariants = (projections: readonly string[]): Invariant[] => [
         group by projection
         limit ${breachesMax}`,
     ({ id }) =>
-      `Nobody folds the rows of the projection ${id}: it was taken out or renamed. Put it back until they are folded, or remove them.`,
+      `The projection ${id} was removed or renamed while transitions are pending. Restore it until they are folded, or delete them.`,
   ),
 ]
 

@@ -124,7 +124,7 @@ export function endpointFailures({ events, metadata, source }: EndpointChange & 
   const found: Detail[] = []
   const refuse = (param: string, code: Detail['code'], message: string) => void found.push({ param, code, message })
   if (events !== undefined && events.length > 1 && events.includes('*'))
-    refuse('events', 'invalid_value', '`*` stands for every event type: give it alone, or list the types.')
+    refuse('events', 'invalid_value', '`*` matches every event type: use it alone, or list the types.')
   if (Buffer.byteLength(JSON.stringify(metadata ?? null)) > limits.metadata_bytes_max)
     refuse('metadata', 'too_long', '`metadata` may take up to 16 KB as JSON.')
   if (source !== undefined && source !== null && !isId('src', source))

@@ -12,7 +12,7 @@ export const webhookInvariants = ({ clock }: Pick<Platform, 'clock'>): readonly 
     'delivery-in-one-place',
     deliveriesTwice,
     (row) =>
-      `The delivery ${row.id} of endpoint ${row.endpoint_id} stands in more than one of queue, retries and record.`,
+      `The delivery ${row.id} of endpoint ${row.endpoint_id} is in more than one of the queue, the retries and the delivery log.`,
   ),
   invariant(
     'subscriptions-match-endpoints',
@@ -25,12 +25,12 @@ export const webhookInvariants = ({ clock }: Pick<Platform, 'clock'>): readonly 
     unlistedFailures,
     (row) => `The delivery ${row.id} of endpoint ${row.endpoint_id} and the list of failed deliveries disagree.`,
   ),
-  { name: 'feed-is-not-held-up', breaches: (sql) => feedBlockers(sql, clock) },
+  { name: 'feed-is-not-blocked', breaches: (sql) => feedBlockers(sql, clock) },
   invariant(
     'fan-out-is-not-ahead',
     cursorAhead,
     (row) =>
-      `The fan-out cursor stands at ${row.position}, above the horizon of the feed ${row.horizon}: events in between would be missed.`,
+      `The fan-out cursor is at ${row.position}, past the feed horizon ${row.horizon}. Fan-out would miss the events in between.`,
   ),
   invariant(
     'events-reach-their-subscribers',

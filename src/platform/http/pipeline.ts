@@ -147,10 +147,10 @@ function afterLimit(
 }
 
 const overLimit = (limit: number): string =>
-  `The key sends more than ${limit} requests a second to this operation, which is as many as it may. Wait the seconds of Retry-After, then repeat; nothing was processed or charged.`
+  `The key exceeded its limit of ${limit} requests per second for this operation. Wait for the seconds in Retry-After, then repeat; nothing was processed or charged.`
 
 const apiKeyOnSource =
-  'This operation takes a source key (`svc_src_…`) and no API key. With an API key, the operation of the same method on the id of the source does the same.'
+  "This operation requires a source key (`svc_src_…`). With an API key, use the operation that takes the source's id in its path."
 
 function forbidden(route: Route, key: KeyFacts): Problem | undefined {
   if (key.source_status === 'disabled') return new Problem('source_disabled')
@@ -278,7 +278,9 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
   // if this returned a promise, Fastify would wait for a response that has been sent already
   return (request: FastifyRequest, reply: FastifyReply): void => {
     answer(request, reply).catch((error: unknown) =>
-      reply.send(error instanceof Error ? error : new Error('a handler threw what is no error', { cause: error })),
+      reply.send(
+        error instanceof Error ? error : new Error('a handler threw a value that is not an Error', { cause: error }),
+      ),
     )
   }
 }
@@ -398,10 +400,7 @@ function notJson(bytes: Buffer, type: string | undefined, encoding: string | und
       'The body is empty. Send a JSON object with the header Content-Type: application/json.',
     )
   if (!isPlainEncoding(encoding))
-    return new Problem(
-      'invalid_json',
-      'The body comes packed, as its Content-Encoding says. Send it unpacked, without that header.',
-    )
+    return new Problem('invalid_json', 'The body is compressed. Send it uncompressed, without Content-Encoding.')
   return new Problem(
     'invalid_json',
     `The body ${type === undefined ? 'has no Content-Type' : 'has another Content-Type'}. Send JSON in UTF-8 with the header Content-Type: application/json.`,

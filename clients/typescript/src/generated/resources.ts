@@ -410,7 +410,7 @@ export interface MessagesListAttemptsItem {
   object: 'message_attempt'
   /** Counted from 1. */
   number: number
-  /** The provider that it was handed to, such as `whatsapp_cloud` or `sandbox`. */
+  /** The provider that received it, such as `whatsapp_cloud` or `sandbox`. */
   provider: string
   /** `accepted`: the provider accepted the message. `refused`: it refused it permanently. `throttled` and `unavailable`: retried later. `unknown`: no response, so it may have been accepted. */
   outcome: 'accepted' | 'refused' | 'throttled' | 'unavailable' | 'unknown' | (string & {})
@@ -1045,7 +1045,7 @@ export class WebhookEndpointsResource extends Resource {
 }
 
 export class EventsResource extends Resource {
-  /** List events. The events that webhooks deliver, for polling and for catching up; each item is the body delivered. With `order=asc` no event ever appears behind a cursor already handed out. Events are kept 30 days; a cursor older than that means the start of the feed. */
+  /** List events. The events that webhooks deliver, for polling and for catching up; each item is the body delivered. With `order=asc` no event ever appears before a cursor that was already returned. Events are kept 30 days; a cursor older than that means the start of the feed. */
   list(query?: EventsListQuery, options?: RequestOptions): List<Event> {
     return this.page(['v1', 'events'], query, options)
   }

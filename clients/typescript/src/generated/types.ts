@@ -2205,9 +2205,9 @@ export interface MessageFields {
   encoding: 'gsm7' | 'ucs2' | (string & {}) | null
   /** Priority among messages queued on the channel. */
   priority: 'high' | 'normal' | 'low' | (string & {})
-  /** Not handed to the provider before then. */
+  /** The message is not sent before this time. */
   send_at: string | null
-  /** Not handed over by then: failed, `expired`, refunded. */
+  /** The message fails with `expired` and is refunded if it is not sent by this time. */
   expires_at: string | null
   /** ISO 8601, UTC, with milliseconds. */
   created_at: string
@@ -2688,7 +2688,7 @@ export interface SendAttachmentsMessage {
   reply_to?: string | null | undefined
   /** Up to 35 days ahead. The message stays `queued` until then. */
   send_at?: string | null | undefined
-  /** Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one. */
+  /** The message fails with `expired` and is refunded if it is not sent within this many seconds, counted from `send_at` if set. */
   expires_in_seconds?: number | null | undefined
   /** Priority among messages queued on the channel. */
   priority?: 'high' | 'normal' | 'low' | null | undefined
@@ -2711,7 +2711,7 @@ export interface SendButtonMessage {
   reply_to?: string | null | undefined
   /** Up to 35 days ahead. The message stays `queued` until then. */
   send_at?: string | null | undefined
-  /** Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one. */
+  /** The message fails with `expired` and is refunded if it is not sent within this many seconds, counted from `send_at` if set. */
   expires_in_seconds?: number | null | undefined
   /** Priority among messages queued on the channel. */
   priority?: 'high' | 'normal' | 'low' | null | undefined
@@ -2734,7 +2734,7 @@ export interface SendCarouselMessage {
   reply_to?: string | null | undefined
   /** Up to 35 days ahead. The message stays `queued` until then. */
   send_at?: string | null | undefined
-  /** Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one. */
+  /** The message fails with `expired` and is refunded if it is not sent within this many seconds, counted from `send_at` if set. */
   expires_in_seconds?: number | null | undefined
   /** Priority among messages queued on the channel. */
   priority?: 'high' | 'normal' | 'low' | null | undefined
@@ -2757,7 +2757,7 @@ export interface SendCatalogMessage {
   reply_to?: string | null | undefined
   /** Up to 35 days ahead. The message stays `queued` until then. */
   send_at?: string | null | undefined
-  /** Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one. */
+  /** The message fails with `expired` and is refunded if it is not sent within this many seconds, counted from `send_at` if set. */
   expires_in_seconds?: number | null | undefined
   /** Priority among messages queued on the channel. */
   priority?: 'high' | 'normal' | 'low' | null | undefined
@@ -2780,7 +2780,7 @@ export interface SendContactsMessage {
   reply_to?: string | null | undefined
   /** Up to 35 days ahead. The message stays `queued` until then. */
   send_at?: string | null | undefined
-  /** Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one. */
+  /** The message fails with `expired` and is refunded if it is not sent within this many seconds, counted from `send_at` if set. */
   expires_in_seconds?: number | null | undefined
   /** Priority among messages queued on the channel. */
   priority?: 'high' | 'normal' | 'low' | null | undefined
@@ -2803,7 +2803,7 @@ export interface SendCtaUrlMessage {
   reply_to?: string | null | undefined
   /** Up to 35 days ahead. The message stays `queued` until then. */
   send_at?: string | null | undefined
-  /** Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one. */
+  /** The message fails with `expired` and is refunded if it is not sent within this many seconds, counted from `send_at` if set. */
   expires_in_seconds?: number | null | undefined
   /** Priority among messages queued on the channel. */
   priority?: 'high' | 'normal' | 'low' | null | undefined
@@ -2826,7 +2826,7 @@ export interface SendFlowMessage {
   reply_to?: string | null | undefined
   /** Up to 35 days ahead. The message stays `queued` until then. */
   send_at?: string | null | undefined
-  /** Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one. */
+  /** The message fails with `expired` and is refunded if it is not sent within this many seconds, counted from `send_at` if set. */
   expires_in_seconds?: number | null | undefined
   /** Priority among messages queued on the channel. */
   priority?: 'high' | 'normal' | 'low' | null | undefined
@@ -2849,7 +2849,7 @@ export interface SendListMessage {
   reply_to?: string | null | undefined
   /** Up to 35 days ahead. The message stays `queued` until then. */
   send_at?: string | null | undefined
-  /** Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one. */
+  /** The message fails with `expired` and is refunded if it is not sent within this many seconds, counted from `send_at` if set. */
   expires_in_seconds?: number | null | undefined
   /** Priority among messages queued on the channel. */
   priority?: 'high' | 'normal' | 'low' | null | undefined
@@ -2872,7 +2872,7 @@ export interface SendLocationMessage {
   reply_to?: string | null | undefined
   /** Up to 35 days ahead. The message stays `queued` until then. */
   send_at?: string | null | undefined
-  /** Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one. */
+  /** The message fails with `expired` and is refunded if it is not sent within this many seconds, counted from `send_at` if set. */
   expires_in_seconds?: number | null | undefined
   /** Priority among messages queued on the channel. */
   priority?: 'high' | 'normal' | 'low' | null | undefined
@@ -2895,7 +2895,7 @@ export interface SendLocationRequestMessage {
   reply_to?: string | null | undefined
   /** Up to 35 days ahead. The message stays `queued` until then. */
   send_at?: string | null | undefined
-  /** Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one. */
+  /** The message fails with `expired` and is refunded if it is not sent within this many seconds, counted from `send_at` if set. */
   expires_in_seconds?: number | null | undefined
   /** Priority among messages queued on the channel. */
   priority?: 'high' | 'normal' | 'low' | null | undefined
@@ -2921,7 +2921,7 @@ export interface SendProductListMessage {
   reply_to?: string | null | undefined
   /** Up to 35 days ahead. The message stays `queued` until then. */
   send_at?: string | null | undefined
-  /** Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one. */
+  /** The message fails with `expired` and is refunded if it is not sent within this many seconds, counted from `send_at` if set. */
   expires_in_seconds?: number | null | undefined
   /** Priority among messages queued on the channel. */
   priority?: 'high' | 'normal' | 'low' | null | undefined
@@ -2944,7 +2944,7 @@ export interface SendProductMessage {
   reply_to?: string | null | undefined
   /** Up to 35 days ahead. The message stays `queued` until then. */
   send_at?: string | null | undefined
-  /** Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one. */
+  /** The message fails with `expired` and is refunded if it is not sent within this many seconds, counted from `send_at` if set. */
   expires_in_seconds?: number | null | undefined
   /** Priority among messages queued on the channel. */
   priority?: 'high' | 'normal' | 'low' | null | undefined
@@ -2967,7 +2967,7 @@ export interface SendTemplateMessage {
   reply_to?: string | null | undefined
   /** Up to 35 days ahead. The message stays `queued` until then. */
   send_at?: string | null | undefined
-  /** Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one. */
+  /** The message fails with `expired` and is refunded if it is not sent within this many seconds, counted from `send_at` if set. */
   expires_in_seconds?: number | null | undefined
   /** Priority among messages queued on the channel. */
   priority?: 'high' | 'normal' | 'low' | null | undefined
@@ -2990,7 +2990,7 @@ export interface SendTextMessage {
   reply_to?: string | null | undefined
   /** Up to 35 days ahead. The message stays `queued` until then. */
   send_at?: string | null | undefined
-  /** Seconds after which it is not handed over any more but `failed` with `expired`, and refunded; they count from `send_at` where there is one. */
+  /** The message fails with `expired` and is refunded if it is not sent within this many seconds, counted from `send_at` if set. */
   expires_in_seconds?: number | null | undefined
   /** Priority among messages queued on the channel. */
   priority?: 'high' | 'normal' | 'low' | null | undefined

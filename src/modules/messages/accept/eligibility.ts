@@ -85,7 +85,7 @@ function channelRefusal(
 function whyDown({ id, status, connection_status }: ChannelRow): string {
   if (status === 'disabled') return `disabled. Set its \`status\` to \`active\` with PATCH /v1/channels/${id}`
   if (status !== 'active') return `${status}. Wait until it is active`
-  return `${connection_status}. Wait until its link stands again, or try it with POST /v1/channels/${id}/reconnect`
+  return `${connection_status}. Wait until it is connected again, or reconnect it with POST /v1/channels/${id}/reconnect`
 }
 
 async function checkedMessage(

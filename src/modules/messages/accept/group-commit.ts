@@ -188,9 +188,9 @@ function checkSubmission({ producers }: CommitDeps, { traffic, items, producer }
   if (producer === undefined) return
   const { columns } = producers.require(producer.kind)
   const missing = columns.find((name) => producer.values?.[name] === undefined)
-  if (missing !== undefined) throw new Error(`a submission of the kind ${producer.kind} says no ${missing}`)
+  if (missing !== undefined) throw new Error(`a submission of the kind ${producer.kind} has no ${missing}`)
   if (producer.valueFrom !== undefined && traffic === 'bulk')
-    throw new Error('what is made of all outcomes needs an interactive submission')
+    throw new Error('`valueFrom` needs an interactive submission, because it uses all outcomes')
   const keys = new Set(items.map((item) => item.submission_key))
   if (columns.length === 0 && (keys.has(undefined) || keys.size < items.length))
     throw new Error('each item of a producer has a submission key of its own')

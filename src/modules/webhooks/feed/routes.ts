@@ -37,7 +37,7 @@ export const feedRoutes = (feed: FeedService): Route[] => [
     tag: 'Events',
     summary: 'List events',
     description:
-      'The events that webhooks deliver, for polling and for catching up; each item is the body delivered. With `order=asc` no event ever appears behind a cursor already handed out. ' +
+      'The events that webhooks deliver, for polling and for catching up; each item is the body delivered. With `order=asc` no event ever appears before a cursor that was already returned. ' +
       'Events are kept 30 days; a cursor older than that means the start of the feed.',
     query: FeedFilter,
     replies: { 200: listOf(Event) },
