@@ -12,7 +12,6 @@ const steps = [
   ['lint', tool('oxlint'), ['--type-aware', '--deny-warnings']],
   ['format', tool('oxfmt'), ['--check']],
   ['generated files', node, [join(root, 'scripts', 'gen.ts'), '--check']],
-  ['document', node, [join(root, 'scripts', 'lint-openapi.ts')]],
   ['tests', process.execPath, [join(root, 'scripts', 'test.mjs')]],
 ]
 const failed = []

@@ -6,6 +6,7 @@ import { closing } from '../support/closing.ts'
 import { printed, skipWithoutRedis as skip, startFleet, type Fleet } from '../support/fleet.ts'
 import { receiverHost } from '../support/receiver.ts'
 import type { ServiceProcess } from '../support/service.ts'
+import { isFull } from '../support/effort.ts'
 import { until } from '../support/waiting.ts'
 
 const clock = systemClock()
@@ -41,11 +42,14 @@ test(
     await beats(fleet, second)
     await load.moved()
 
-    first.hang()
-    await holdsAll(fleet, second, channels)
-    await load.moved()
-    first.wake()
-    await beats(fleet, first)
+    // hangs are left to `npm run prove`: each waits for real heartbeats
+    if (isFull) {
+      first.hang()
+      await holdsAll(fleet, second, channels)
+      await load.moved()
+      first.wake()
+      await beats(fleet, first)
+    }
 
     const [front, back] = fleet.apis
     await front.kill('service')

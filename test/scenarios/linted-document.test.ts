@@ -8,12 +8,14 @@ test('Redocly and Spectral find nothing in the OpenAPI document', async () => {
   assert.deepEqual(await documentProblems(openapiText()), [])
 })
 
-test('what they find in another document is told', async () => {
+test('problems of another document are reported', async () => {
+  const { openapi, info, servers } = JSON.parse(openapiText()) as Record<string, unknown>
   const document = {
-    ...(JSON.parse(openapiText()) as object),
+    openapi,
+    info,
+    servers,
     tags: [{ name: 'Twice' }, { name: 'Twice' }],
     paths: {},
-    webhooks: {},
   }
   const found = (await documentProblems(JSON.stringify(document))).join('\n')
 
