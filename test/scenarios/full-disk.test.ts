@@ -41,7 +41,7 @@ for (const killed of [false, true]) {
     )
     const figure = /^posthorn_database_writable (\d)$/m.exec((await service.api().get('/metrics')).body)?.[1]
     const waited_ms = await room(service, ballast, load)
-    const stopped = service.errors().includes('the embedded database went away')
+    const stopped = service.errors().includes('the embedded database stopped unexpectedly')
     const refusals = [...load.refusals]
     const accepted = await load.stop()
     const events = await whenFinal(service, key, accepted)
@@ -73,7 +73,7 @@ test('an embedded database that is killed under load is back within seconds, and
 
   const before = clock.now()
   await service.kill('database')
-  await until('the death to be noticed', () => service.errors().includes('the embedded database went away'))
+  await until('the death to be noticed', () => service.errors().includes('the embedded database stopped unexpectedly'))
   await load.moved()
   const waited_ms = clock.now() - before
 
