@@ -16,7 +16,7 @@ export async function generatedDriver(
   for (const name of (await readdir(patches)).toSorted()) {
     const madeFor = patchName.exec(name)?.[1]
     if (madeFor === undefined)
-      throw new Error(`patches/${name} is not named like postgres+3.4.9+001+what-it-mends.patch`)
+      throw new Error(`patches/${name} is not named like postgres+3.4.9+001+what-it-fixes.patch`)
     if (madeFor !== version)
       throw new Error(
         `patches/${name} was made for another release than ${version}, which is installed: rename it, or remove it where that mended the same`,
