@@ -1465,23 +1465,23 @@ begin
   return null;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.rule_text(told text)
+CREATE OR REPLACE FUNCTION public.rule_text(value text)
  RETURNS text
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
-RETURN lower((told COLLATE pg_unicode_fast));
+RETURN lower((value COLLATE pg_unicode_fast));
 
-CREATE OR REPLACE FUNCTION public.rule_time(told text)
+CREATE OR REPLACE FUNCTION public.rule_time(value text)
  RETURNS text
  LANGUAGE sql
  STABLE PARALLEL SAFE
-RETURN CASE WHEN ((told ~~ '____-__-__T__:__:__Z'::text) AND ((told COLLATE "C") < ':'::text)) THEN ("left"(told, 19) || '.000Z'::text) WHEN ((told ~~ '____-__-__T__:__:__.___Z'::text) AND ((told COLLATE "C") < ':'::text)) THEN told WHEN ((told ~~ '____-__-__T%'::text) OR (told ~~ '____-__-__t%'::text)) THEN rule_time_of(told) ELSE NULL::text END;
+RETURN CASE WHEN ((value ~~ '____-__-__T__:__:__Z'::text) AND ((value COLLATE "C") < ':'::text)) THEN ("left"(value, 19) || '.000Z'::text) WHEN ((value ~~ '____-__-__T__:__:__.___Z'::text) AND ((value COLLATE "C") < ':'::text)) THEN value WHEN ((value ~~ '____-__-__T%'::text) OR (value ~~ '____-__-__t%'::text)) THEN rule_time_of(value) ELSE NULL::text END;
 
-CREATE OR REPLACE FUNCTION public.rule_time_of(told text)
+CREATE OR REPLACE FUNCTION public.rule_time_of(value text)
  RETURNS text
  LANGUAGE sql
  STABLE PARALLEL SAFE
-RETURN CASE WHEN ((told ~ '^(?!9999)[1-9]\d{3}-\d\d-\d\d[Tt]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?([Zz]|[+-](0\d|1[0-4]):?[0-5]\d)?$'::text) AND pg_input_is_valid(told, 'timestamp'::text)) THEN to_char(CASE WHEN (told ~ '([Zz]|[Tt].*[+-]\d\d:?\d\d)$'::text) THEN ((told)::timestamp with time zone AT TIME ZONE 'UTC'::text) ELSE (told)::timestamp without time zone END, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'::text) ELSE NULL::text END;
+RETURN CASE WHEN ((value ~ '^(?!9999)[1-9]\d{3}-\d\d-\d\d[Tt]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?([Zz]|[+-](0\d|1[0-4]):?[0-5]\d)?$'::text) AND pg_input_is_valid(value, 'timestamp'::text)) THEN to_char(CASE WHEN (value ~ '([Zz]|[Tt].*[+-]\d\d:?\d\d)$'::text) THEN ((value)::timestamp with time zone AT TIME ZONE 'UTC'::text) ELSE (value)::timestamp without time zone END, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'::text) ELSE NULL::text END;
 
 CREATE OR REPLACE FUNCTION public.tenant_number(account_id text, mode text)
  RETURNS integer

@@ -1,4 +1,4 @@
--- why: messages, what waits to be sent, and what providers told about them.
+-- why: messages, their dispatch jobs, and provider callbacks.
 
 -- No index on a column that changes: updates stay heap-only. BRIN does not count (it summarises).
 create table messages (
@@ -28,7 +28,7 @@ create table messages (
   encoding text,
   priority text not null default 'normal',
   send_at timestamptz,
-  -- not handed over by then: failed, `expired`
+  -- the message fails with `expired` if it is not sent by this time
   expires_at timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,
@@ -37,50 +37,50 @@ create table messages (
   delivered_at timestamptz,
   read_at timestamptz,
   failed_at timestamptz,
-  -- by which its producer knows it, where it must become exactly one message ("cmp_…/17")
+  -- unique key of the producer's row, so that it becomes exactly one message ("cmp_…/17")
   submission_key text collate "C"
 ) partition by range (id);
--- A message is updated three times within a second or so; with half a page free one update in ten had to leave it.
+-- A message is updated three times within a second or so; with half of a page free one update in ten moved to another page.
 create table messages_default partition of messages default with (fillfactor = 30, autovacuum_analyze_scale_factor = 1);
 create index messages_channel on messages (account_id, mode, channel_id, direction, id);
 create index messages_to on messages (account_id, mode, "to", id);
 create index messages_reference on messages (account_id, mode, reference, id) where reference is not null;
--- After the others: of indexes that look alike the planner takes the one made last (see `events`).
+-- Created last: of equivalent indexes the planner takes the newest (see `events`).
 alter table messages add primary key (account_id, mode, id);
--- Every look for late changes (`updated_after`) reads the whole summary of times; a range of 32 pages that holds a late change is read in a fraction of a millisecond.
+-- Each query for late changes (`updated_after`) reads the whole summary of times; a range of 32 pages with a late change takes a fraction of a millisecond.
 create index messages_updated on messages using brin (updated_at) with (autosummarize = on, pages_per_range = 32);
 
--- Due work of the dispatch worker. A claimed job is due again when its lease ends.
+-- Jobs of the dispatch worker. A claimed job runs again when its lease ends.
 create table dispatch_jobs (
   account_id text collate "C" not null,
   mode text not null,
   message_id text collate "C" primary key,
   channel_id text collate "C" not null,
-  -- the account's channel: what claims are fair across
+  -- the account's channel; claims are fair across queues
   queue text collate "C" not null,
   -- 0 high, 1 normal, 2 low
   priority smallint not null,
   next_run_at timestamptz not null,
   process_id text collate "C",
   attempts integer not null default 0,
-  -- an earlier send attempt had no answer: the provider is asked before the message is sent again, where it can tell
+  -- an earlier send attempt had no answer: before sending again, query the status if the provider supports it
   outcome_unknown boolean not null default false,
-  -- provider ids of the parts that were accepted so far: a later attempt sends the others only
+  -- provider ids of the accepted parts; a later attempt sends only the others
   accepted_ids text[]
 ) with (fillfactor = 70, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_threshold = 500, autovacuum_analyze_scale_factor = 0.02);
--- what a dead process had claimed is found without reading the whole queue
+-- finds the jobs of a dead process
 create index dispatch_jobs_process on dispatch_jobs (process_id) where process_id is not null;
--- a job that a process has in hand from the start is never looked for by its queue: it is not kept up here, and its remains do not lie in the way of those who look
+-- partial: jobs that a process owns from the start are never claimed from the queue, and their dead entries would slow down claims
 create index dispatch_jobs_free on dispatch_jobs (queue, priority, next_run_at, message_id) where process_id is null;
 
--- Which process dispatches a channel now: it owns its rate and its session, and may be handed messages in memory.
+-- The process that dispatches a channel now: it owns the rate limit and the session, and accepts messages in memory.
 create table channel_leases (
   channel_id text collate "C" primary key,
   process_id text collate "C" not null,
   lease_until timestamptz not null
 );
 
--- Our record of the provider's ids. A message may be several provider messages.
+-- Provider ids of our messages. A message may be several provider messages.
 create table provider_references (
   channel_id text collate "C" not null,
   provider_id text collate "C" not null,
@@ -89,17 +89,17 @@ create table provider_references (
   message_id text collate "C" not null,
   part smallint not null default 0,
   parts smallint not null default 1,
-  -- of a part, where there are several: sent, delivered, read, failed
+  -- of the part, if there are several: sent, delivered, read, failed
   status text,
   created_at timestamptz not null,
   primary key (channel_id, provider_id)
 ) with (autovacuum_analyze_scale_factor = 1);
--- the provider's id of the message that another one answers is looked up by the message
+-- for replies: the provider's id of the message replied to
 create index provider_references_message on provider_references (message_id);
--- old records are found by their time without an index that every message would pay for
+-- finds old records; BRIN, because a B-tree would cost every message
 create index provider_references_created on provider_references using brin (created_at);
 
--- What a provider called back with, stored before it is acknowledged; looked at and replayed from here.
+-- Callbacks of providers, stored before they are acknowledged, for inspection and replay.
 create table provider_callbacks (
   id text collate "C" primary key,
   channel_id text collate "C" not null,
@@ -107,13 +107,13 @@ create table provider_callbacks (
   body bytea not null,
   received_at timestamptz not null,
   applied_at timestamptz,
-  -- gzip, or null for a small body that is stored as it came: a callback with a thousand statuses repeats the same words over 200 KB
+  -- gzip, or null for a small body, stored unchanged; a callback with a thousand statuses has 200 KB of repetitive text
   encoding text
 );
 create index provider_callbacks_received on provider_callbacks using brin (received_at);
 
--- Receipts and inbound messages to be applied: from callbacks, sessions, or scheduled by the sandbox. Kept until applied; read in the order of their time and
--- removed where they were found: one index does.
+-- Receipts and inbound messages to apply: from callbacks, from sessions, or scheduled by the sandbox. Deleted once applied. Reads and deletes go by time, so the
+-- primary key is the only index they need.
 create table callback_items (
   id text collate "C" not null,
   account_id text collate "C" not null,
@@ -127,10 +127,10 @@ create table callback_items (
   created_at timestamptz not null,
   primary key (next_run_at, id)
 ) with (fillfactor = 70, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_threshold = 500, autovacuum_analyze_scale_factor = 0.02);
--- more may be due for one channel than is applied at once: the others are found behind it without reading all that is due
+-- finds due items of other channels when one channel has more than a batch
 create index callback_items_channel on callback_items (channel_id, next_run_at, id);
 
--- Inbound messages already taken: a provider tells the same one more than once.
+-- Inbound messages already stored: providers repeat callbacks.
 create table inbound_references (
   channel_id text collate "C" not null,
   account_id text collate "C" not null,
@@ -142,7 +142,7 @@ create table inbound_references (
 create index inbound_references_message on inbound_references (message_id);
 create index inbound_references_created on inbound_references using brin (created_at);
 
--- Every hand-over to a provider and its answer.
+-- Every send attempt and its outcome.
 create table message_attempts (
   account_id text collate "C" not null,
   mode text not null,
@@ -159,28 +159,28 @@ create table message_attempts (
 ) partition by range (message_id);
 create table message_attempts_default partition of message_attempts default with (autovacuum_analyze_scale_factor = 1);
 
--- Lists of messages by status find the few among millions although no index may hold a status: how many messages of each status a second has. A bucket is
--- the first eight characters of an id's text, 1.024 seconds.
+-- Messages per status and second, so that lists by status find a few among millions: no index may contain the status. A bucket is the first eight characters of
+-- an id, 1.024 seconds.
 create table message_status_counts (
   account_id text collate "C" not null,
   mode text not null,
   status text collate "C" not null,
   bucket text collate "C" not null,
   n integer not null,
-  -- one folded row a key, and deltas beside it until the next fold
+  -- one folded row per key; other rows are deltas that are not folded yet
   folded boolean not null default false
 ) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000, autovacuum_analyze_threshold = 1000);
 create index message_status_counts_key on message_status_counts (account_id, mode, status, bucket) include (n);
 create index message_status_counts_unfolded on message_status_counts (bucket) where not folded;
 
--- Triggers, so that whoever writes a message counts it. For each statement: what a set-wise write costs a message is little.
+-- Triggers, so that every write is counted. Per statement, because the cost of a set-wise write is spread over many messages.
 create function count_new_messages() returns trigger language plpgsql as $$
 begin
   insert into message_status_counts (account_id, mode, status, bucket, n)
   select account_id, mode, status, substr(id, 5, 8), count(*) from changed group by 1, 2, 3, 4;
   return null;
 end $$;
--- A message that failed after it had been sent has no status of its own: it is counted beside its status.
+-- Messages that failed after they were sent have no status of their own: they are also counted as `failed_after_sent`.
 create function count_changed_messages() returns trigger language plpgsql as $$
 begin
   insert into message_status_counts (account_id, mode, status, bucket, n)
@@ -224,12 +224,12 @@ create table inbound_parts (
   mode text not null check (mode in ('live', 'test')),
   channel_id text collate "C" not null,
   sender text collate "C" not null,
-  -- by which the sender joins parts of one text; used again for later ones
+  -- the sender's number for the parts of one text; reused for later texts
   reference text collate "C" not null,
   total smallint not null,
   -- [{number, text, provider_id}], each once
   parts json not null,
-  -- joined: all came, and the text is stored; kept for what is told again
+  -- joined: all parts arrived and the text is stored; kept to recognise repeated parts
   status text not null check (status in ('waiting', 'joined')),
   next_run_at timestamptz not null,
   created_at timestamptz not null,

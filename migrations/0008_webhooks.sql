@@ -98,7 +98,7 @@ create table webhook_deliveries (
 ) partition by range (id);
 create table webhook_deliveries_default partition of webhook_deliveries default with (autovacuum_analyze_scale_factor = 1);
 
--- The failed ones, which are rare and worth finding.
+-- Failed deliveries, which are rare, for the list of failures.
 create table webhook_failures (
   account_id text collate "C" not null,
   mode text not null,
@@ -107,7 +107,7 @@ create table webhook_failures (
   primary key (account_id, mode, endpoint_id, id)
 );
 
--- Which process posts to an endpoint: one at a time, so that its circuit is one. Changes often, without an index on what changes.
+-- The process that posts to an endpoint: one at a time, so that there is one circuit breaker. Changes often: no index on the columns that change.
 create table webhook_leases (
   endpoint_id text collate "C" primary key,
   process_id text,

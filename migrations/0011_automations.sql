@@ -58,7 +58,7 @@ create index automations_of_source on automations (source_id, event_type) where 
 create index automations_listed on automations (account_id, mode, id);
 create index automations_of_channel on automations (account_id, mode, channel_id) where deleted_at is null and status = 'active';
 
--- What sources reported, one row for each event of a source however often it is told.
+-- Events of sources, one row each however often the source reports it.
 create table automation_events (
   account_id text collate "C" not null,
   mode text not null check (mode in ('live', 'test')),
@@ -67,22 +67,22 @@ create table automation_events (
   type text not null,
   -- the source's own id of the event
   event_id text not null,
-  -- a status of one order, which counts once however many topics of a platform tell it
+  -- one status of one order, counted once however many topics of a platform report it
   dedup_key text,
   origin text not null check (origin in ('api', 'native_webhook')),
   status text not null check (status in ('accepted', 'ignored', 'skipped', 'failed')),
   reason text,
   contact_id text collate "C",
-  -- as they were reported: the customer, the consent told with the event, and what happened
+  -- as reported
   customer json not null,
   consent json not null,
   data json not null,
   occurred_at timestamptz not null,
   created_at timestamptz not null,
-  -- the dedup_key that this event left free for other topics, because nobody could be written to; later parcels and refunds of the order still find their customer by it
+  -- the dedup_key that this event released for other topics, because it had no reachable recipient; later parcels and refunds of the order find their customer by it
   freed_dedup_key text,
   primary key (id)
--- to compress a webhook of a few KB would cost the database as much as all the rest of its receipt
+-- compressing a webhook of a few KB would cost as much as the rest of its receipt
 ) with (toast_tuple_target = 8160);
 create unique index automation_events_once on automation_events (source_id, event_id);
 create unique index automation_events_dedup_key on automation_events (source_id, dedup_key) where dedup_key is not null;
@@ -90,7 +90,7 @@ create index automation_events_listed on automation_events (account_id, mode, id
 create index automation_events_of_source on automation_events (source_id, id);
 create index automation_events_freed on automation_events (source_id, freed_dedup_key) where freed_dedup_key is not null;
 
--- What an automation does about an event: a message, later or at once, or none for a reason. A run becomes one message at most: its submission holds it, still scheduled and without one.
+-- What an automation does on an event: a message, at once or later, or none for a reason. At most one message per run: its submission locks the run, which must be scheduled and have no message.
 create table automation_runs (
   account_id text collate "C" not null,
   mode text not null check (mode in ('live', 'test')),
@@ -99,21 +99,21 @@ create table automation_runs (
   automation_id text collate "C" not null,
   automation_event_id text collate "C" not null,
   contact_id text collate "C",
-  -- the customer within the source, by everything that the event tells of him: a later event is of the same customer where one of them is the same
+  -- keys of the customer within the source; an event with one of the same keys is about the same customer
   customer_keys text[] not null,
-  -- what the automation was about and sent on: as another one it is not what this run was made for
+  -- of the automation when the run was created; if they change, the run no longer applies
   event_type text not null,
   channel_type text not null,
-  -- whom it goes to, as written, and the address of that in contact_addresses; null where nobody can be reached on the automation's channel
+  -- the recipient as written, and its address in contact_addresses; null if the channel cannot reach the customer
   "to" text,
   address text,
   status text not null check (status in ('scheduled', 'sent', 'skipped', 'cancelled', 'failed')),
   reason text,
   scheduled_for timestamptz not null,
   message_id text collate "C",
-  -- when a process may take it up: whoever does moves this on, to when another one may; null once it is not scheduled any more
+  -- when a process may claim it; a claim moves this to the end of its lease. Null if the run is not scheduled
   next_run_at timestamptz,
-  -- attempts in a row after which it was put off
+  -- consecutive failed attempts
   failures smallint not null default 0,
   created_at timestamptz not null,
   primary key (id),

@@ -82,3 +82,32 @@ begin
     execute 'drop function ' || shape;
   end loop;
 end $$;
+
+-- Functions of segment rules are created again, because `create or replace` cannot rename a parameter.
+drop function rule_time(text);
+drop function rule_time_of(text);
+drop function rule_text(text);
+do $$
+begin
+  execute 'create function rule_text(value text) returns text language sql immutable parallel safe return ' || case
+    when current_setting('server_version_num')::int >= 180000 and getdatabaseencoding() = 'UTF8'
+      then 'lower(value collate "pg_unicode_fast")'
+    else 'case when octet_length(value) = length(value) then lower(value collate "C") collate "und-x-icu" else lower(value collate "und-x-icu") end'
+  end;
+end
+$$;
+create function rule_time_of(value text) returns text language sql stable parallel safe
+  return case
+    when value ~ '^(?!9999)[1-9]\d{3}-\d\d-\d\d[Tt]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?([Zz]|[+-](0\d|1[0-4]):?[0-5]\d)?$'
+      and pg_input_is_valid(value, 'timestamp')
+    then to_char(case
+      when value ~ '([Zz]|[Tt].*[+-]\d\d:?\d\d)$' then value::timestamptz at time zone 'UTC'
+      else value::timestamp
+    end, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+  end;
+create function rule_time(value text) returns text language sql stable parallel safe
+  return case
+    when value like '____-__-__T__:__:__Z' and value collate "C" < ':' then left(value, 19) || '.000Z'
+    when value like '____-__-__T__:__:__.___Z' and value collate "C" < ':' then value
+    when value like '____-__-__T%' or value like '____-__-__t%' then rule_time_of(value)
+  end;
