@@ -56,7 +56,7 @@ test('somebody is made, chooses a password by the link, and works in the account
   assert.deepEqual({ ...entry }, { actor_type: 'command', actor_id: 'users create', action: 'members.create' })
 
   const again = await run(world, 'users', 'create', '--email', 'ada@example.com', '--name', 'Ada')
-  assert.deepEqual([again.exit, again.err], [1, 'Another user has this e-mail address. Give another one.\n'])
+  assert.deepEqual([again.exit, again.err], [1, 'Another user has this e-mail address. Use another address.\n'])
   assert.equal(
     (await run(world, 'users', 'create', '--email', 'b@example.com', '--name', 'B', '--account', account.id)).exit,
     1,

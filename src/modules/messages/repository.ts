@@ -199,7 +199,7 @@ export async function forgetCounts(sql: Db, bucket: string, rows_max: number): P
         and c.quarter = q.quarter
         and c.status = q.status
     )
-    select count(*)::int as deleted from gone`
+    select count(*)::int as deleted from deleted`
   return row!.deleted
 }
 
