@@ -38,7 +38,7 @@ export function eventBodies(sql: Db, recent: RecentEvents, { bodies_max, bytes_m
       const missing = new Map<string, { account_id: string; mode: string; id: string }>()
       for (const { event_id, event_type, account_id, mode } of rows) {
         if (bodies.has(event_id) || missing.has(event_id)) continue
-        const event = recent.take(event_id, event_type)
+        const event = bytes < bytes_max ? recent.take(event_id, event_type) : undefined
         if (event === undefined) missing.set(event_id, { account_id, mode, id: event_id })
         else keep(event)
       }
