@@ -76,6 +76,12 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 /** Real time, to pace work by the machine's speed. */
 export const pause = (ms: number): Promise<void> => delay(ms)
 
+/** Resolves when `signal` aborts. */
+export async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return
+  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}
+
 /** The reason for aborting a wait: without one Node creates an error with a stack. */
 export const waitEnded = new Error('The wait is over.')
 

@@ -97,10 +97,10 @@ function localeOf(values: readonly unknown[]): string | null {
 function tagsOf(value: unknown): string[] | null {
   if (typeof value !== 'string') return null
   const tags = value.split(',').map((tag) => tag.trim())
-  const known = [...new Set(tags)]
+  const valid = [...new Set(tags)]
     .filter((tag) => tag !== '' && [...tag].length <= contactLimits.tag_length_max)
     .slice(0, contactLimits.tags_max)
-  return known.length > 0 ? known : null
+  return valid.length > 0 ? valid : null
 }
 
 /** `names`, `variant`: the fields with an item's title and variant. */

@@ -1,6 +1,6 @@
 /** Single deliveries: the list of an endpoint, tests and retries. */
 import * as store from './delivery-repository.ts'
-import type { Tenant } from '../../api/caller.ts'
+import { tenantOf, type Tenant } from '../../api/caller.ts'
 import { isId, type Id } from '../../api/ids.ts'
 import { Problem, missing } from '../../api/problem.ts'
 import { deliveryObject, type DeliveryRow } from './delivery.ts'
@@ -13,7 +13,8 @@ import { recordEvents } from '../../platform/events/outbox.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { ManualAttempts, type AttemptDeps } from './manual-attempts.ts'
 import { deliveryId } from './fan-out/matching.ts'
-import { endpointIds, findEndpoint, lockEndpoint } from './endpoint-repository.ts'
+import { endpointIds, findEndpoint } from './endpoint-repository.ts'
+import { lockedEndpoint } from './endpoints.ts'
 
 export interface DeliveryService {
   /** Up to `limit + 1`, newest first. */
@@ -226,15 +227,6 @@ interface Direct {
 
 /** Fan-out ends delivery ids in hexadecimal digits, which are base32 digits as well. */
 const isDeliveryId = (id: string): id is Id<'whd'> => isId('whd', id)
-
-const tenantOf = ({ account_id, mode }: Tenant): Tenant => ({ account_id, mode })
-
-/** Locked: a PATCH that disables the endpoint waits, or is committed. */
-async function lockedEndpoint(sql: Db, tenant: Tenant, id: string): Promise<EndpointRow> {
-  const row = isId('we', id) ? await lockEndpoint(sql, tenant, id) : null
-  if (row === null) throw missing('webhook endpoint', id)
-  return row
-}
 
 const newDelivery = (endpoint: EndpointRow, id: string, event_id: string, at: string): DeliveryRow => ({
   account_id: endpoint.account_id,

@@ -85,7 +85,7 @@ export class EndpointService {
     await checkEndpoint(change, this.#rule)
     if (change.status === 'active') await emptyDisabled(sql, tenant, id)
     const updated = await transact(sql, async (tx) => {
-      const before = await lock(tx, tenant, id)
+      const before = await lockedEndpoint(tx, tenant, id)
       const after = rowAfter(this.#platform, before, change)
       const enabled = before.status === 'disabled' && after.status === 'active'
       if (enabled || after.status === 'disabled') await dropPending(tx, id, droppedAtOnce)
@@ -101,7 +101,7 @@ export class EndpointService {
 
   async remove(sql: Db, tenant: Tenant, id: string): Promise<void> {
     await transact(sql, async (tx) => {
-      await lock(tx, tenant, id)
+      await lockedEndpoint(tx, tenant, id)
       await store.removeSubscriptions(tx, tenant, id)
       await dropPending(tx, id, droppedAtOnce)
       await store.deleteEndpoint(tx, tenant, id, isoTime(this.#platform.clock.now()))
@@ -119,7 +119,7 @@ export class EndpointService {
     const { clock, secrets } = this.#platform
     const secret = newSecret()
     const rolled = await transact(sql, async (tx) => {
-      const before = await lock(tx, tenant, id)
+      const before = await lockedEndpoint(tx, tenant, id)
       const overlap = expire_previous_in_seconds > 0
       const after: EndpointRow = {
         ...before,
@@ -166,7 +166,8 @@ export class EndpointService {
   }
 }
 
-async function lock(sql: Db, tenant: Tenant, id: string): Promise<EndpointRow> {
+/** Locked: a PATCH that disables the endpoint waits, or is committed. */
+export async function lockedEndpoint(sql: Db, tenant: Tenant, id: string): Promise<EndpointRow> {
   const row = isId('we', id) ? await store.lockEndpoint(sql, tenant, id) : null
   if (row === null) throw missing('webhook endpoint', id)
   return row
@@ -175,7 +176,7 @@ async function lock(sql: Db, tenant: Tenant, id: string): Promise<EndpointRow> {
 /** Drops what waits for a disabled endpoint, slice by slice, because every transaction delays the event feed. */
 async function emptyDisabled(sql: Db, tenant: Tenant, id: string): Promise<void> {
   const slice = async (tx: Db) =>
-    (await lock(tx, tenant, id)).status === 'disabled' ? await dropPending(tx, id, droppedAtOnce) : 0
+    (await lockedEndpoint(tx, tenant, id)).status === 'disabled' ? await dropPending(tx, id, droppedAtOnce) : 0
   while ((await transact(sql, slice)) > 0) continue
 }
 

@@ -1,6 +1,6 @@
 /** A session with an SMSC: one transceiver, or a transmitter and a receiver. */
 import { randomBytes } from 'node:crypto'
-import { withDeadline, type Clock, type SteadyClock } from '../../lib/clock.ts'
+import { aborted, withDeadline, type Clock, type SteadyClock } from '../../lib/clock.ts'
 import type { Dial } from '../../lib/sockets.ts'
 import { postErrorOf } from '../../lib/http-exchange.ts'
 import type { ConnectOutcome, Connection, SessionContext, Session, StoreItems } from '../provider.ts'
@@ -113,11 +113,6 @@ function sessionOver({ clock, options, memory, store, hasLease, inbox, connectio
       await Promise.all(connections.map((one) => unbind(clock, one, signal)))
     },
   }
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return
-  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
 
 async function unbind(clock: Clock, bound: SmscConnection, signal?: AbortSignal): Promise<void> {

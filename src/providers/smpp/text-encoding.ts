@@ -2,7 +2,6 @@
 import { gsmBytes, gsmText, splitSms } from '../../lib/gsm.ts'
 
 export type Alphabet = 'gsm7' | 'latin1' | 'ascii'
-export type LongMessages = 'udh' | 'sar' | 'payload'
 
 export const ucs2Coding = 8
 

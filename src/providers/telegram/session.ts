@@ -2,6 +2,7 @@
 import type { Connection, SessionContext, ProviderTools, CallbackItem, Session, StoreItems } from '../provider.ts'
 import { callApi, integerAt } from './api.ts'
 import { allowedUpdates, failureOf } from './connect.ts'
+import { aborted } from '../../lib/clock.ts'
 import { isObject } from '../../lib/json.ts'
 import { readUpdate } from './callbacks.ts'
 
@@ -40,11 +41,6 @@ export async function openSession(tools: ProviderTools, connection: Connection, 
     },
   }
   return { kind: 'open' as const, session }
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted)
-    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
 
 /** Never rejects. Updates not acknowledged arrive again and are stored once. */

@@ -3,6 +3,7 @@ import type { Caller } from '../../../api/caller.ts'
 import type { Detail } from '../../../api/errors.ts'
 import { limits } from '../../../api/limits.ts'
 import { invalid, Problem, type ProblemCode } from '../../../api/problem.ts'
+import { isObject } from '../../../lib/json.ts'
 import { UnfitItem } from '../../../platform/http/body.ts'
 import { namingUnknown } from '../../../platform/http/hints.ts'
 import { canonicalFingerprint, keyedRequest, replayedRefusal } from '../../../platform/http/idempotency.ts'
@@ -89,9 +90,6 @@ const checkAll = (deps: SendingDeps, caller: Caller, body: unknown): Promise<(Ch
 
 const namingUnknownOf = (item: unknown, error: unknown): unknown =>
   isObject(item) && !(item instanceof UnfitItem) ? namingUnknown(error, item, knownFields, otherFieldNames) : error
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const validOf = (checked: readonly (CheckedMessage | Problem)[]): SubmissionItem[] =>
   checked.flatMap((result) => (result instanceof Problem ? [] : [{ message: result }]))

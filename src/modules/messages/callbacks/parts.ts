@@ -65,7 +65,7 @@ export function isPart(part: unknown): boolean {
   )
 }
 
-interface Settled {
+interface AcceptedParts {
   /** Items that are done; the others are applied soon. */
   readonly ids: ReadonlySet<string>
   readonly requests: readonly TransitionRequest[]
@@ -76,7 +76,7 @@ interface Settled {
  * Proved parts are never sent again, the remaining parts are due, and jobs of complete messages end. The caller has
  * locked the messages.
  */
-export async function acceptNamedParts(tx: Db, named: readonly NamedPart[], at: string): Promise<Settled> {
+export async function acceptNamedParts(tx: Db, named: readonly NamedPart[], at: string): Promise<AcceptedParts> {
   if (named.length === 0) return { ids: new Set(), requests: [], raised: 0 }
   const jobs = await lockAccepted(
     tx,
@@ -93,15 +93,15 @@ export async function acceptNamedParts(tx: Db, named: readonly NamedPart[], at: 
     const accepted_ids = before === undefined ? [] : withProved(before, receipts)
     return before === undefined || accepted_ids.length === before.length
       ? []
-      : [{ message_id, accepted_ids, receipts: receipts[0]! }]
+      : [{ message_id, accepted_ids, first: receipts[0]! }]
   })
   await saveReferences(
     tx,
-    grown.flatMap(({ accepted_ids, receipts }) =>
-      accepted_ids.map((provider_id, part) => ({ ...partOf(receipts, at), provider_id, part })),
+    grown.flatMap(({ accepted_ids, first }) =>
+      accepted_ids.map((provider_id, part) => ({ ...partOf(first, at), provider_id, part })),
     ),
   )
-  const whole = grown.filter(({ accepted_ids, receipts }) => accepted_ids.length >= receipts.part.total)
+  const whole = grown.filter(({ accepted_ids, first }) => accepted_ids.length >= first.part.total)
   const rest = grown.filter((one) => !whole.includes(one))
   await raiseAccepted(tx, rest, at)
   await endJobs(
@@ -109,8 +109,8 @@ export async function acceptNamedParts(tx: Db, named: readonly NamedPart[], at: 
     whole.map(({ message_id }) => message_id),
   )
   const requests = [
-    ...rest.map(({ receipts }) => requestOf(receipts, acceptance, 'claim', at)),
-    ...whole.map(({ receipts }) => requestOf(receipts, acceptance, 'accept', at)),
+    ...rest.map(({ first }) => requestOf(first, acceptance, 'claim', at)),
+    ...whole.map(({ first }) => requestOf(first, acceptance, 'accept', at)),
     ...(await requestsOfParts(
       tx,
       done.map((one) => ({ reference: partOf(one, at), receipt: one.receipt })),

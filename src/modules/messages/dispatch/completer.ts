@@ -24,7 +24,6 @@ import {
   withAcceptedIds,
 } from './completion.ts'
 import * as store from './repository.ts'
-import { listForeignIds } from './repository.ts'
 import { refreshRefusedTemplates, disconnectLostChannels } from './blocked-channels.ts'
 import type { InProgress } from './in-progress.ts'
 import type { ProviderIdCache } from './provider-id-cache.ts'
@@ -211,7 +210,7 @@ async function refuseForeignIds(tx: Db, completions: readonly Completion[]): Pro
       },
     ]
   })
-  const others = await listForeignIds(tx, claims)
+  const others = await store.listForeignIds(tx, claims)
   if (others.size > 0) throw new ForeignIds(new Set(others.values()))
 }
 

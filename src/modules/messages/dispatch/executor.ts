@@ -308,7 +308,7 @@ async function attempt(deps: ExecutorDeps, ready: Ready, input: ProviderInput, s
   const { job, channel } = ready
   const { clock } = deps.platform
   const adapter = deps.channels.adapterOf(channel)
-  const started = { began_ms: clock.now(), elapsed_ms: clock.elapsed() }
+  const started = { began_ms: clock.now(), elapsed_ms: clock.elapsed(), instant: adapter?.instant === true }
   const isQueried = job.outcome_unknown && adapter?.queryStatus !== undefined
   const result = isQueried ? await queryStatus(deps.platform, { job, adapter, ...input }, signal) : 'no_information'
   if (typeof result !== 'string') {
@@ -338,6 +338,7 @@ const observeLag = ({ platform }: ExecutorDeps, { job, channel }: Ready, began_m
 interface Circumstances {
   readonly began_ms: number
   readonly elapsed_ms: number
+  readonly instant: boolean
   readonly statusQuery?: true
   readonly notFound?: boolean
   readonly stopped?: boolean
@@ -347,7 +348,7 @@ async function complete(
   deps: ExecutorDeps,
   { job, channel }: Ready,
   outcome: Outcome,
-  { began_ms, elapsed_ms, statusQuery, notFound = false, stopped = false }: Circumstances,
+  { began_ms, elapsed_ms, instant, statusQuery, notFound = false, stopped = false }: Circumstances,
 ): Promise<void> {
   const { clock } = deps.platform
   const at_ms = clock.now()
@@ -359,7 +360,7 @@ async function complete(
     began_ms,
     duration_ms: Math.round(clock.elapsed() - elapsed_ms),
     at_ms,
-    instant: deps.channels.adapterOf(channel)?.instant === true,
+    instant,
     notFound,
   }
   deps.complete(statusQuery === true ? { ...completion, statusQuery } : completion)

@@ -175,7 +175,7 @@ function hasCapacityFor(state: State, item: Offered): boolean {
 async function claim(state: State): Promise<number> {
   const { pool, clock, process_id } = state.platform
   const { waiting } = state.jobs
-  await returnJobs(state)
+  await releaseForeign(state)
   const rows_max = Math.min(memoryMax - waiting.size, memoryPerTickMax)
   const [now, elapsed] = [clock.now(), clock.elapsed()]
   // with enough to do in memory the table is polled rarely, for the sake of other queues
@@ -228,7 +228,7 @@ async function releaseDropped(state: State, jobs: readonly Job[]): Promise<void>
  * Releases jobs that this process may not send. While a channel is blocked, the probe is chosen among all its
  * messages.
  */
-async function returnJobs(state: State): Promise<void> {
+async function releaseForeign(state: State): Promise<void> {
   const { circuitBreakers, jobs } = state
   // one check per queue, because usually all jobs stay
   if (

@@ -108,10 +108,10 @@ export async function listFollowing(
   limit: number,
 ): Promise<FollowedEvent[][]> {
   const column = (of: (one: Tenant & FeedPlace) => string) => textColumn(after.map(of))
-  const rows = await sql<(FollowedEvent & { projection: number })[]>`
-    select p.projection, e.id, e.type, e.object_id, e.position::text as position
+  const rows = await sql<(FollowedEvent & { slot: number })[]>`
+    select p.slot, e.id, e.type, e.object_id, e.position::text as position
     from (
-      select generate_series(0, ${after.length - 1}::int) as projection,
+      select generate_series(0, ${after.length - 1}::int) as slot,
         unnest(text_column(${column(({ account_id }) => account_id)})) as account_id,
         unnest(text_column(${column(({ mode }) => mode)})) as mode,
         unnest(text_column(${column(({ position }) => position)}))::bigint as position,
@@ -125,7 +125,7 @@ export async function listFollowing(
         and f.position < (select feed_horizon())
       order by f.position, f.id limit ${limit}
     ) e
-    order by p.projection, e.position, e.id`
-  const found = Map.groupBy(rows, ({ projection }) => projection)
-  return after.map((_, projection) => found.get(projection) ?? [])
+    order by p.slot, e.position, e.id`
+  const found = Map.groupBy(rows, ({ slot }) => slot)
+  return after.map((_, slot) => found.get(slot) ?? [])
 }
