@@ -9,7 +9,7 @@ import { call, startService, type Running, type Service, type ServiceOptions } f
 
 const pollMs = 40
 const deliveredWithinMs = 60_000
-/** What follows the last delivery within this time belongs to the round. */
+/** A round also counts the CPU used in this time after its last delivery. */
 const trailMs = 250
 
 export interface Load {

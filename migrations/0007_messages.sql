@@ -198,8 +198,8 @@ end $$;
 create trigger messages_count_new after insert on messages referencing new table as changed for each statement execute function count_new_messages();
 create trigger messages_count_changed after update on messages referencing old table as before new table as after for each statement execute function count_changed_messages();
 
--- What projections count with (campaigns their recipients, automations their runs): a row for each projection of the messages' origin kind, written in the statement
--- that makes the change. Projections fold their rows and delete them in one transaction: what they tell is their own sum and the rows here, read in one snapshot.
+-- Transitions that projections have not folded: one row per projection, written with the change. A projection folds and deletes rows in one transaction;
+-- its total is its own sums plus these rows, in one snapshot.
 create table message_transitions (
   projection text collate "C" not null,
   account_id text collate "C" not null,
@@ -267,6 +267,6 @@ create table message_quarter_counts (
 -- Messages are stored for ever unless a setting limits it; then whole months are dropped.
 create table message_retention (
   only_row boolean primary key default true check (only_row),
-  -- messages with smaller ids are forgotten, or about to be: what is derived from them goes before they do
+  -- messages with smaller ids are or will be deleted; derived data is deleted first
   deleted_before text collate "C" not null
 );

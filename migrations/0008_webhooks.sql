@@ -33,7 +33,7 @@ create table webhook_subscriptions (
   endpoint_id text collate "C" not null,
   -- null: everything passes
   filters jsonb,
-  -- what had been committed when the endpoint was created or enabled is not for it
+  -- the endpoint gets no events committed before it was created or enabled
   since_snapshot pg_snapshot not null,
   since_position bigint not null,
   primary key (account_id, mode, event_type, endpoint_id)
@@ -77,7 +77,7 @@ create table webhook_retries (
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000, autovacuum_analyze_scale_factor = 0.02, autovacuum_analyze_threshold = 1000);
 create index webhook_retries_due on webhook_retries (next_run_at);
 
--- What has ended, delivered or failed; partitioned by id (weekly, made ahead by a periodic job), kept 30 days.
+-- Deliveries that ended, delivered or failed; partitioned by id (weekly, made ahead by a periodic job), kept 30 days.
 create table webhook_deliveries (
   account_id text collate "C" not null,
   mode text not null,

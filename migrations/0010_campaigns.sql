@@ -98,14 +98,14 @@ create table campaign_recipients (
   failed_at timestamptz,
   primary key (campaign_id, n)
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 5000, autovacuum_analyze_scale_factor = 0.05, autovacuum_analyze_threshold = 5000);
--- what is still to be submitted, and what is on its way
+-- recipients to submit, and those in progress
 create index campaign_recipients_unsent on campaign_recipients (campaign_id, timezone, n) where status = 'pending' and message_id is null;
 create index campaign_recipients_underway on campaign_recipients (campaign_id, n) where status = 'pending' and message_id is not null;
 create index campaign_recipients_status on campaign_recipients (campaign_id, status, n);
 create index campaign_recipients_address on campaign_recipients (campaign_id, address);
 create index campaign_recipients_contact on campaign_recipients (contact_id) where status = 'pending' and message_id is null and contact_id is not null;
 
--- What counters show: deltas, summed up by whoever asks and folded into one row a key by a periodic job. Costs are those of messages that did not fail.
+-- Counters as deltas: readers add them up, and a periodic job folds them into one row per key. Costs are those of messages that did not fail.
 create table campaign_counters (
   account_id text collate "C" not null,
   mode text not null,
@@ -122,7 +122,7 @@ create index campaign_counters_key on campaign_counters (campaign_id);
 create index campaign_counters_unfolded on campaign_counters (campaign_id) where not folded;
 
 -- Triggers, so that whoever writes a recipient counts it, the statement that accepts messages too. For each statement: what a set-wise write costs a row is little.
--- Who has a message is counted by the transitions of the message instead, folded in any order: the trigger takes them for pending. Cancelled is nobody by a message.
+-- Recipients with a message are counted by its transitions, in any order; the trigger counts them as pending.
 create function count_new_recipients() returns trigger language plpgsql as $$
 begin
   insert into campaign_counters (account_id, mode, campaign_id, status, skip_reason, recipients)

@@ -90,7 +90,7 @@ create index automation_events_listed on automation_events (account_id, mode, id
 create index automation_events_of_source on automation_events (source_id, id);
 create index automation_events_freed on automation_events (source_id, freed_dedup_key) where freed_dedup_key is not null;
 
--- What an automation does on an event: a message, at once or later, or none for a reason. At most one message per run: its submission locks the run, which must be scheduled and have no message.
+-- One run per automation and event: it sends a message, now or later, or none and says why. At most one message per run: its submission locks the run, which must be scheduled and have no message.
 create table automation_runs (
   account_id text collate "C" not null,
   mode text not null check (mode in ('live', 'test')),

@@ -100,7 +100,7 @@ create table invitations (
 create unique index invitations_token on invitations (token_hash);
 create unique index invitations_email on invitations (account_id, email);
 
--- What was changed, by whom. Nothing in it is ever changed.
+-- The audit log: changes and who made them. Rows are never updated.
 create table audit_entries (
   account_id text collate "C" not null,
   id text collate "C" not null,
@@ -168,7 +168,7 @@ create index conversations_status on conversations (account_id, mode, status, la
 create index conversations_assignee on conversations (account_id, mode, assignee, status, last_message_id) where assignee is not null;
 create index conversations_contact on conversations (account_id, mode, contact_id) where contact_id is not null;
 
--- What came in, of each conversation: messages are not found by who sent them.
+-- The inbound messages of each conversation, because messages have no index by sender.
 create table conversation_messages (
   account_id text collate "C" not null,
   mode text not null,

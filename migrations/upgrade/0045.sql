@@ -1,4 +1,4 @@
--- What a database whose last migration is 0045_integrations.sql needs to be as the squashed migrations make it (docs/decisions/squashed-migrations.md).
+-- Upgrades a database whose last migration is 0045_integrations.sql to the schema of the squashed migrations (docs/decisions/squashed-migrations.md).
 
 alter table processes rename column beat_at to heartbeat_at;
 alter table installation rename column feed_held to feed_skips_unrelated;

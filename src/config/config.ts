@@ -290,7 +290,7 @@ export const settingsTable = {
   POSTHORN_OIDC_NAME: {
     read: text,
     fallback: 'single sign-on',
-    about: 'What people know the provider as: the console says "Sign in with" it.',
+    about: 'Name of the identity provider: the console says "Sign in with" it.',
   },
   POSTHORN_SIMULATOR: {
     read: oneOf(['true', 'false', '1', '0']),

@@ -6,9 +6,9 @@ import type { Route } from '../platform/http/route.ts'
 import type { Json } from './components.ts'
 import { byStatus, codesOfShape, keyCodes, openapiDocument, type Entrance } from './openapi.ts'
 
-const intro = `What the console has beyond \`/v1\`, for people who are signed in. The operations of \`/v1\` stand once more below \`/console/api\`, as the document of \`/v1\` describes them.
+const intro = `Operations that the console has beyond \`/v1\`, for signed-in people. The operations of \`/v1\` are also available below \`/console/api\`, as the document of \`/v1\` describes them.
 
-A session is a cookie. Every request but a GET carries \`Service-Console: 1\`; where an operation is about an account, \`Service-Account\` names it, and \`Service-Mode\` the mode.`
+A session is a cookie. Every request but a GET carries \`Service-Console: 1\`; operations of an account take its id in \`Service-Account\` and the mode in \`Service-Mode\`.`
 
 /** Sessions have no account for Idempotency-Keys. */
 const bySession: Entrance = {
@@ -38,7 +38,7 @@ export function consoleDocument(routes: readonly Route[], base_url: string): Jso
     ...document,
     info: { ...(document['info'] as Json), title: 'Posthorn console', description: intro },
     security: [{ session: [] }],
-    tags: [{ name: 'Console', description: 'What people do in the console.' }],
+    tags: [{ name: 'Console', description: 'Operations of the console.' }],
     components: {
       ...components,
       securitySchemes: {

@@ -27,7 +27,7 @@ Repeat a POST safely by sending the same \`Idempotency-Key\` (up to ${limits.ide
 Lists are newest first: \`limit\` (1 to ${limits.page_max}, default ${limits.page_default}) and \`starting_after\` (the \`next_cursor\` of the page before). \
 To poll with \`updated_after\`, go back a few seconds before the last request: changes become visible when they are committed, and what comes twice has the same id.`
 
-/** What depends on the authentication of the routes. */
+/** The parts of a document that depend on how its routes authenticate: by key or by session. */
 export interface Entrance {
   codesOf(route: Route): ProblemCode[]
   statusOf(route: Route, code: ProblemCode): number

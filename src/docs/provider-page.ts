@@ -43,7 +43,7 @@ function section(provider: Provider): string[] {
     ...fieldTable(credentials),
     ...(settings === undefined ? [] : ['', 'Settings of its own:', '', ...settingTable(settings)]),
     '',
-    'What it carries:',
+    'Supported content:',
     '',
     ...types.map((type) => `- \`${type}\`: ${carried(provider, type)}`),
     ...(limits === undefined || limits.length === 0 ? [] : ['', 'Limits:', '', ...limits.map((limit) => `- ${limit}`)]),

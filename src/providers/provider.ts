@@ -33,7 +33,7 @@ export interface OutboundMessage {
 export interface DeliveryReceipt {
   readonly kind: 'delivery_receipt'
   readonly provider_id: string
-  /** Matches a message whose send attempt was never answered. */
+  /** Our message id, if the provider returns it. Matches a message whose send attempt was never answered. */
   readonly message_id?: string
   /** With `message_id`: the accepted part of a message sent in several parts, from 1. */
   readonly part?: { readonly number: number; readonly total: number }
@@ -70,7 +70,7 @@ export interface InboundMessage {
   readonly media?: readonly { readonly index: number; readonly reference: MediaReference }[]
 }
 
-/** What `fetchMedia` needs; stored until the file has been copied. */
+/** Input of `fetchMedia`, stored until the file has been copied. */
 export type MediaReference = Readonly<Record<string, string>>
 
 /** A recipient stopped or allowed marketing messages (behaviour: consent 2.3, 4.4). */
@@ -123,7 +123,7 @@ export type Outcome =
   | ({
       readonly kind: 'throttled'
       readonly limit_on: LimitOn
-      /** At most one minute. Absent: exponential backoff. */
+      /** The wait that the provider requests; the core waits one minute at most. Absent: exponential backoff. */
       readonly retry_after_ms?: number
       readonly provider_code: string | null
       readonly message: string
@@ -172,7 +172,9 @@ export type StatusQueryResult =
       readonly provider_code: string | null
       readonly message: string
     }
+  /** The provider answered that it cannot look the message up. */
   | { readonly kind: 'no_information' }
+  /** No answer of the provider itself; the query is repeated. */
   | { readonly kind: 'no_answer'; readonly message: string }
   | { readonly kind: 'throttled'; readonly retry_after_ms?: number; readonly message: string }
 
@@ -205,7 +207,7 @@ export interface Callback {
 export interface CallbackResult {
   readonly items: readonly CallbackItem[]
   readonly response?: CallbackResponse
-  /** What was skipped and why, for the log; no personal data. */
+  /** Skipped items and the reasons, for the log; no personal data. */
   readonly ignored?: string
 }
 
@@ -226,7 +228,7 @@ export interface Connection {
 export type ConnectOutcome =
   | { readonly kind: 'connected'; readonly identifier?: string }
   | { readonly kind: 'refused'; readonly message: string }
-  /** No session is left. The channel is still connected if one of them is ours. */
+  /** `session_limit_reached`: the account has as many sessions open as it may. If one is ours, the channel is connected. */
   | { readonly kind: 'unavailable'; readonly message: string; readonly session_limit_reached?: true }
 
 /** A long-lived connection (SMPP, Telegram long polling), held by one process per channel. */
@@ -296,7 +298,7 @@ export interface ProviderAdapter {
     signal: AbortSignal,
   ): Promise<{ readonly content_type: string; readonly chunks: AsyncIterable<Uint8Array> }>
   needsSession?(connection: Connection): boolean
-  /** Set if each session of the account may receive the delivery receipts of all its channels. */
+  /** A key of the provider account. Set if each of its sessions may receive the receipts of all its channels. */
   accountKey?(connection: Connection): string
   /** `connection` is the same object while a process holds the lease. */
   openSession?(

@@ -37,7 +37,7 @@ async function folder(t: TestContext): Promise<string> {
   return made
 }
 
-/** What a database holds of everything that a backup takes along. */
+/** The rows of every table that a backup contains. */
 async function contents(sql: Db): Promise<Record<string, string>> {
   const found: Record<string, string> = {}
   for (const { name, columns } of await tablesOf(sql)) {

@@ -1,4 +1,4 @@
-/** What is decided is served where clients can read it: every page, with links that lead somewhere (behaviour: operating 1). */
+/** The service serves every page of the behaviour reference, and their links work (behaviour: operating 1). */
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'

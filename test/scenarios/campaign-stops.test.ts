@@ -1,4 +1,4 @@
-/** What pauses or fails a sending campaign. */
+/** Events that pause or fail a sending campaign. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import {

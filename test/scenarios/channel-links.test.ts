@@ -1,4 +1,4 @@
-/** What becomes of messages whose channel is disabled, loses its link or is deleted before their turn (behaviour: messages 7.6; channels 4). */
+/** Messages whose channel is disabled, disconnected or deleted before they are sent (behaviour: messages 7.6; channels 4). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startProcess } from '../support/process.ts'

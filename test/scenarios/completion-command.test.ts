@@ -17,7 +17,7 @@ async function script(...argv: string[]): Promise<string> {
   return out
 }
 
-/** What bash offers where the cursor stands behind the last of these words. */
+/** The completions that bash offers after the last of these words. */
 async function offered(...words: string[]): Promise<string[]> {
   const typed = words.map((word) => `'${word}'`).join(' ')
   const asking = `${await script('bash')}\nCOMP_WORDS=(posthorn ${typed})\nCOMP_CWORD=${words.length}\n_posthorn\nprintf '%s\\n' "\${COMPREPLY[@]}"`

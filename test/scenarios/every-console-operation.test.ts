@@ -1,4 +1,4 @@
-/** What holds for every operation behind the console's guard: ids of another account, and of the other mode, are ids of nothing (behaviour: console 2). */
+/** Every operation behind the console's guard treats ids of another account or mode as unknown (behaviour: console 2). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Answered } from '../support/api.ts'
@@ -78,7 +78,7 @@ async function makeAll({ world, owner, account }: Scene): Promise<Map<string, Ma
 /** An id of the same kind and length that is nobody's. */
 const missing = (id: string): string => id.replace(/[0-9a-z]{8}$/, 'zzzzzzzz')
 
-/** What an answer says, whatever it is about. */
+/** The parts of a response that do not depend on the object. */
 const saying = ({ status, body }: Answered, ids: readonly string[]): string =>
   ids.reduce(
     (text, id) => text.replaceAll(id, '<id>'),

@@ -1,4 +1,4 @@
-/** What holds for every operation, whoever writes it. */
+/** Rules that every operation follows. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { TSchema } from 'typebox'

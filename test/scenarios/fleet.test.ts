@@ -220,7 +220,7 @@ async function unsent({ pool }: Fleet): Promise<number> {
   return row!.count
 }
 
-/** What the feed tells of messages, as `type id`, until it has told as much as there is. */
+/** The message events of the feed as `type id`, read until all of them are there. */
 async function toldOf({ apis }: Fleet, key: string, count: number): Promise<string[]> {
   const told: string[] = []
   let cursor = ''

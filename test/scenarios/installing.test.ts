@@ -1,4 +1,4 @@
-/** What a checkout promises to whoever pulls a newer one over it: the packages that it names are there before anything runs. */
+/** After a newer version is pulled, its packages are installed before anything runs. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'

@@ -1,11 +1,11 @@
-/** What providers tell of marketing, in whatever order it comes: of contacts, strangers and contacts that were deleted (behaviour: consent 4.4). */
+/** Marketing preferences from providers, in any order: of contacts, strangers and deleted contacts (behaviour: consent 4.4). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startWorld } from '../support/world.ts'
 
 const phone = '+4915112345678'
 
-/** What becomes of the contact between what a provider tells. */
+/** Changes to the contact between two preferences. */
 interface Ada {
   change(body: object): Promise<unknown>
   remove(): Promise<unknown>

@@ -1,4 +1,4 @@
-/** What the linters of OpenAPI documents ask of ours. */
+/** Redocly and Spectral accept the OpenAPI document. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { openapiText } from '../../src/openapi.ts'

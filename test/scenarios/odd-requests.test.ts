@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import test from 'node:test'
 import { startWorld } from '../support/world.ts'
 
-/** What the service answers to these bytes. */
+/** The response of the service to these bytes. */
 async function answerTo(
   base_url: string,
   bytes: string,

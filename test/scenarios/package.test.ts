@@ -1,4 +1,4 @@
-/** What `npm pack` makes, installed as its users install it: it starts in an empty folder, and over what a checkout has left. */
+/** The package of `npm pack`, installed as users install it, starts in an empty folder and on the data of a checkout. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import {

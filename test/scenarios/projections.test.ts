@@ -1,4 +1,4 @@
-/** What projections of messages are promised: counters that are exact at every look, whatever changes the messages, and whoever folds or dies. */
+/** Counters of projections are exact at any time, whatever changes the messages and whichever process dies. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { testProjection, type TestProjection } from '../support/projection.ts'

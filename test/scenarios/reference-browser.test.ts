@@ -1,4 +1,4 @@
-/** What the pages do in a browser beyond being read: search, copying, the language that was chosen, requests with a test key (behaviour: operating 1.1). */
+/** The reference in a browser: search, copying, the chosen language, requests with a test key (behaviour: operating 1.1). */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { BrowserContext, Page } from 'playwright-core'
@@ -12,7 +12,7 @@ interface Opened {
   readonly world: World
   readonly context: BrowserContext
   readonly page: Page
-  /** What the page logged as an error, breaches of its policy among it. */
+  /** Errors that the page logged, violations of its policy included. */
   readonly complaints: string[]
   /** The addresses that were asked for. */
   readonly asked: string[]

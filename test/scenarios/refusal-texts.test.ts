@@ -1,4 +1,4 @@
-/** What the texts of refusals say, so that nobody has to search for what was meant (behaviour: authentication 3.1; conventions 1.3, 4.4, 5.1). */
+/** Error texts name the value, the reason and the next step (behaviour: authentication 3.1; conventions 1.3, 4.4, 5.1). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Answered } from '../support/api.ts'

@@ -21,7 +21,7 @@ interface RefusedError {
   readonly details?: readonly { readonly param: string }[]
 }
 
-/** What was answered, and how many bytes it took with its headers. */
+/** A response, and its size in bytes with its headers. */
 async function ask(
   world: World,
   { key }: TestAccount,

@@ -1,4 +1,4 @@
-/** What a request repeated under its Idempotency-Key is answered, and what a key that is not fresh refuses (behaviour: idempotency 2; conventions 3.3). */
+/** Responses to requests that are repeated with their Idempotency-Key (behaviour: idempotency 2; conventions 3.3). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Answered } from '../support/api.ts'

@@ -1,4 +1,4 @@
-/** What automations do about reported events: whom they write to, when, and why not (behaviour: integrations 3.6, 3.11, 3.12, 3.13). */
+/** Automations on reported events: recipients, times, and reasons to skip (behaviour: integrations 3.6, 3.11, 3.12, 3.13). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { tenantOf } from '../../src/api/caller.ts'

@@ -11,7 +11,7 @@ interface Line {
   readonly [field: string]: unknown
 }
 
-/** What is logged at the level `info` from now on. */
+/** The lines logged at level `info` from now on. */
 function logged(t: TestContext, world: World): Line[] {
   const lines: Line[] = []
   t.mock.method(world.app.platform.log, 'info', (line: Line) => void lines.push(line))

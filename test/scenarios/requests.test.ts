@@ -1,4 +1,4 @@
-/** What every request may rely on, and what it must keep to (behaviour: conventions 1, 2, 3, 4, 5, 6, 7, 8). */
+/** Rules for every request and response (behaviour: conventions 1, 2, 3, 4, 5, 6, 7, 8). */
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'

@@ -1,4 +1,4 @@
-/** What ages out by the settings: messages by months, with what is derived from them; events, deliveries and the console's requests by partitions (behaviour: operating 6). */
+/** Retention: messages are deleted by month with everything derived from them; events, deliveries and logged requests by partition (behaviour: operating 6). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { campaignTo, launched, numbers, passFor, readCampaign } from '../support/campaigns.ts'

@@ -1,4 +1,4 @@
-/** What the TypeScript client repeats, what it takes for done, and what it keeps for whoever goes on after it. */
+/** Retries of the TypeScript client, and the key that it returns for continuing after a failure. */
 import assert from 'node:assert/strict'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ async function start(t: TestContext) {
   return { world, account, proxy, posthorn }
 }
 
-/** What the promise rejects with. */
+/** The error that the promise rejects with. */
 async function failureOf(promise: PromiseLike<unknown>) {
   try {
     await promise

@@ -42,7 +42,7 @@ const env = {
   NO_COLOR: '1',
 }
 
-/** What the program is given, and what it must have seen: the service's first answer to it is lost. */
+/** Input of the program, and its expected output: the service's first response to it is lost. */
 async function start(t: TestContext, settings: object = {}) {
   const world = await startWorld(t, { settings })
   const { api, key } = await world.account()

@@ -22,7 +22,7 @@ async function start(t: TestContext) {
   return { world, account, proxy, posthorn }
 }
 
-/** What the promise rejects with. */
+/** The error that the promise rejects with. */
 async function failureOf(promise: PromiseLike<unknown>) {
   try {
     await promise

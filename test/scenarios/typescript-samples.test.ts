@@ -1,4 +1,4 @@
-/** What the reference and the guides show in TypeScript compiles beside the client as it is installed. */
+/** The TypeScript samples of the reference and the guides compile with the installed client. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -14,7 +14,7 @@ const root = join(import.meta.dirname, '../..')
 const { folder } = await installClient()
 after(() => rm(join(folder, '..'), { recursive: true, force: true }))
 
-/** What `tsc` says about all of these programs at once, which stand in files with these names. */
+/** The errors of `tsc` for all of these programs, in files with these names. */
 async function errorsOf(programs: ReadonlyMap<string, string>): Promise<string[]> {
   await mkdir(join(folder, 'programs'), { recursive: true })
   for (const [name, text] of programs) await writeFile(join(folder, 'programs', `${name}.ts`), text)

@@ -1,4 +1,4 @@
-/** What becomes of a message whose hand-over had no answer: nothing is lost, and nothing is sent twice that the provider could tell us about (behaviour: messages 7.3). */
+/** A message whose send attempt had no answer is not lost, and not sent twice if the provider can report its status (behaviour: messages 7.3). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Outcome } from '../../src/providers/provider.ts'

@@ -25,7 +25,7 @@ export interface Rest {
 const quietTurns = 10
 const awayMs = 1_000
 const heldUpMs = 30_000
-/** What the time between two looks counts at most: while this process stood still, nobody could answer it. */
+/** The time between two checks counts at most this much: a suspended process receives no answers. */
 const lookMs = 10
 
 const machine = systemClock()

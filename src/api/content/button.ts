@@ -12,7 +12,7 @@ export const button = contentType({
     footer,
     action: Type.Object(
       { buttons: list(replyButton, 1, 3, 'The buttons.') },
-      { description: 'What the recipient can do.' },
+      { description: 'The choices of the recipient.' },
     ),
   }),
   example: {

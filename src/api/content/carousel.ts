@@ -10,7 +10,7 @@ const cardsMax = 10
 const card = Type.Object({
   header: Type.Object(
     {
-      type: oneOf(['image', 'video'], 'What the card shows.'),
+      type: oneOf(['image', 'video'], 'Type of the media on the card.'),
       url: httpsUrl('Where the picture or video is fetched from.'),
     },
     { description: 'The picture or video of the card.' },

@@ -10,7 +10,7 @@ export const ctaUrl = contentType({
     header,
     body,
     footer,
-    action: Type.Object({ parameters: urlParameters }, { description: 'What the recipient can do.' }),
+    action: Type.Object({ parameters: urlParameters }, { description: 'The link that the recipient can open.' }),
   }),
   example: {
     header: { type: 'image', url: 'https://example.com/parcels/van.jpg' },

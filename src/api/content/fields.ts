@@ -46,7 +46,7 @@ const headerTypes = ['text', 'image', 'video', 'document'] as const
 export const header = maybe(
   Type.Object(
     {
-      type: oneOf(headerTypes, 'What the header shows.'),
+      type: oneOf(headerTypes, 'Type of the header.'),
       text: maybe(text(1, 60, 'The headline; for type `text`.')),
       url: maybe(httpsUrl('Where the picture, video or document is fetched from; for the other types.')),
       filename: maybe(text(0, undefined, 'The name under which a document is shown.')),

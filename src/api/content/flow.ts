@@ -56,7 +56,7 @@ export const flow = contentType({
     header,
     body,
     footer,
-    action: Type.Object({ parameters }, { description: 'What the recipient can do.' }),
+    action: Type.Object({ parameters }, { description: 'The flow that the recipient can open.' }),
   }),
   example: {
     header: { type: 'text', text: 'Fitting' },

@@ -7,7 +7,7 @@ export const AccountSettings = Type.Object(
   {
     object: objectName('account'),
     id: Type.String({ description: 'Prefix `acc_`.' }),
-    name: Type.String({ description: 'What it is called.' }),
+    name: Type.String({ description: 'Name of the account.' }),
     timezone: Type.String({
       description: 'An IANA time zone: days of statistics, and times that campaigns and automations keep to.',
     }),

@@ -10,9 +10,9 @@ const fields = {
   object: objectName('api_key'),
   id: Type.String({ description: 'Prefix `key_`.' }),
   mode: Mode,
-  name: Type.String({ description: 'What it is for.' }),
+  name: Type.String({ description: 'Name of the key: its purpose.' }),
   last_four: Type.String({ description: 'The last four characters of its text, to tell it by.' }),
-  scopes: Type.Array(ScopeName, { description: 'What it may be used for.' }),
+  scopes: Type.Array(ScopeName, { description: 'Operations that the key may use.' }),
   ip_allowlist: Type.Array(Type.String(), { description: 'The addresses and CIDR ranges that may use it; none: all.' }),
   expires_at: NullableTimestamp({ description: 'From when on it is refused, or null.' }),
   revoked_at: NullableTimestamp({ description: 'When it was revoked, or null.' }),
@@ -31,7 +31,7 @@ export type ApiKeyWithText = Static<typeof ApiKeyWithText>
 export const ApiKeyCreation = Type.Object(
   {
     name: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 120, description: 'What it is for.', examples: ['Shop'] }),
+      Type.String({ minLength: 1, maxLength: 120, description: 'Name of the key: its purpose.', examples: ['Shop'] }),
     ),
     mode: Type.Unsafe<'live' | 'test'>({
       type: 'string',
@@ -40,7 +40,7 @@ export const ApiKeyCreation = Type.Object(
       examples: ['test'],
     }),
     scopes: Type.Optional(
-      Type.Array(ScopeName, { minItems: 1, description: 'What it may be used for. Default: everything.' }),
+      Type.Array(ScopeName, { minItems: 1, description: 'Operations that the key may use. Default: all.' }),
     ),
     expires_at: Type.Optional(
       NullableTimestamp({ format: 'date-time', description: 'From when on it is refused. Default: never.' }),

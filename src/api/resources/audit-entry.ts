@@ -12,7 +12,7 @@ export const AuditEntry = Type.Object(
         type: Type.Unsafe<'user' | 'api_key' | 'command'>({
           type: 'string',
           enum: ['user', 'api_key', 'command'],
-          description: 'What kind of actor it was.',
+          description: 'Kind of actor.',
         }),
         id: Type.String({
           description: 'Of the user (`usr_`) or the API key (`key_`); of a command its words, such as `keys create`.',
@@ -23,7 +23,7 @@ export const AuditEntry = Type.Object(
     impersonator_id: NullableString({
       description: 'Of the administrator (`usr_`) who acted in the place of the actor, or null.',
     }),
-    action: Type.String({ description: 'What was done: the name of an operation, such as `campaigns.launch`.' }),
+    action: Type.String({ description: 'The operation, such as `campaigns.launch`.' }),
     object_id: NullableString({ description: 'Of what was changed, or null.' }),
     changes: Type.Record(Type.String(), Type.Unknown(), {
       description: 'The fields that were given, as they are now. Secrets are masked, long texts and lists are cut.',

@@ -12,6 +12,6 @@ export const CampaignResponses = Type.Object(
       description: 'False where so much came in that only the first 20,000 messages were looked at.',
     }),
   },
-  { $id: 'CampaignResponses', description: 'What recipients of a campaign answered.' },
+  { $id: 'CampaignResponses', description: 'Replies of the recipients of a campaign.' },
 )
 export type CampaignResponses = Static<typeof CampaignResponses>

@@ -25,7 +25,7 @@ export const ConsoleSession = Type.Object(
       Type.Object({
         id: Type.String({ description: 'Prefix `acc_`; goes into the header `Service-Account`.' }),
         name: Type.String({ description: 'Of the account.' }),
-        role: Type.String({ enum: roleNames, description: 'What the user may do there.' }),
+        role: Type.String({ enum: roleNames, description: 'Role of the user in the account.' }),
       }),
       { description: 'The accounts that the user is a member of.' },
     ),
@@ -62,7 +62,7 @@ export const ConsoleSetup = Type.Object(
     }),
     mail: Type.Boolean({ description: 'The service sends e-mails: links for a new password arrive.' }),
     oauth: Type.Union(
-      [Type.Null(), Type.Object({ name: Type.String({ description: 'What people know the provider as.' }) })],
+      [Type.Null(), Type.Object({ name: Type.String({ description: 'Name of the identity provider.' }) })],
       {
         description: 'The OIDC provider with which people sign in too, or null.',
       },

@@ -28,7 +28,7 @@ export const ContactExport = Type.Object(
           description: 'Why it was not applied, for people.',
           examples: ['The phone number is not valid.'],
         }),
-        cells: Type.Array(Type.String(), { description: 'What stood in it.' }),
+        cells: Type.Array(Type.String(), { description: 'Values of its cells.' }),
         created_at: Timestamp(),
       }),
       { description: 'Rows of imports that name this contact and were not applied, or not wholly.' },

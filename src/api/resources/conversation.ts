@@ -16,12 +16,12 @@ export const Conversation = Type.Object(
     id: Type.String({ description: 'Prefix `cnv_`.' }),
     mode: Mode,
     contact_id: NullableString({ description: 'The contact (`ct_`) who wrote; null where there is none.' }),
-    contact_name: NullableString({ description: 'What the contact is called; null where it has no name.' }),
+    contact_name: NullableString({ description: 'Name of the contact; null if it has none.' }),
     channel_id: Type.String({ description: 'The channel (`ch_`) that they wrote on.' }),
     identifier: Type.String({ description: 'Who wrote, as on messages.' }),
     status: statusOf('`done` is `open` again once something comes in.'),
     assignee: NullableString(assignee),
-    assignee_name: NullableString({ description: 'What the member is called; null where there is none.' }),
+    assignee_name: NullableString({ description: 'Name of the member; null if nobody is assigned.' }),
     read: Type.Boolean({ description: 'False once something comes in.' }),
     window_expires_at: NullableTimestamp({
       description: 'Until when anything but a template may be sent; null on channels that do not ask for that.',
@@ -32,7 +32,7 @@ export const Conversation = Type.Object(
     }),
     last_message_text: NullableString({ description: 'The beginning of what came in last; null where it is no text.' }),
   },
-  { $id: 'Conversation', description: 'What somebody writes on a channel.' },
+  { $id: 'Conversation', description: 'The messages of one person on one channel.' },
 )
 export type Conversation = Static<typeof Conversation>
 

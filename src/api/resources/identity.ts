@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { NullableString, Timestamp } from './nullable.ts'
 import { objectName } from './shared-fields.ts'
 
-const Name = Type.String({ description: 'What people know the provider as.' })
+const Name = Type.String({ description: 'Name of the identity provider.' })
 const Email = NullableString({ description: 'As the provider told it; nobody is found by it.' })
 
 export const Identity = Type.Object(

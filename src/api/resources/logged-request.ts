@@ -11,7 +11,7 @@ export const LoggedRequest = Type.Object(
     method: Type.String({ description: 'Such as `POST`.' }),
     path: Type.String({ description: 'Without its query.' }),
     operation: NullableString({ description: 'Such as `messages.send`; null for a path that names none.' }),
-    status: Type.Integer({ description: 'What it was answered.' }),
+    status: Type.Integer({ description: 'HTTP status of the response.' }),
     code: NullableString({ description: 'Of the error it was refused with, or null.' }),
     key_id: NullableString({
       description: 'The API key (`key_`) or source (`src_`) with which it came; null for somebody in the console.',

@@ -28,7 +28,7 @@ export const MessagePreview = Type.Object(
         package_credits: Type.Integer({ description: 'Credits that would be used.' }),
         wallet_micros: Type.Integer({ description: 'Micro-USD beyond them; whether or not the wallet holds as much.' }),
       },
-      { description: 'What the messages to those who may be written to would cost.' },
+      { description: 'Cost of the messages to recipients that may be written to.' },
     ),
   },
   { $id: 'MessagePreview', description: 'A message as it would go out now.' },

@@ -42,7 +42,7 @@ export const Overview = Type.Object(
         }),
         id: Type.String({ description: 'Where: the channel, endpoint, campaign or account.' }),
       }),
-      { description: 'What somebody should look at, of what the role may read.' },
+      { description: 'Things that need attention, among those that the role may read.' },
     ),
   },
   { $id: 'Overview', description: 'The last 30 days of an account in one mode.' },

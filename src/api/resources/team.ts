@@ -4,7 +4,7 @@ import { NullableString, Timestamp } from './nullable.ts'
 import { objectName } from './shared-fields.ts'
 import { roleNames } from './console-session.ts'
 
-const RoleName = Type.String({ enum: roleNames, description: 'What they may do in the account.' })
+const RoleName = Type.String({ enum: roleNames, description: 'Role in the account.' })
 
 export const Member = Type.Object(
   {
@@ -34,10 +34,10 @@ export const Invitation = Type.Object(
             enum: ['waiting', 'sent', 'not_sent'],
             description: '`not_sent`: a try has failed; it is tried again for a day.',
           }),
-          error: NullableString({ description: 'What the mail server said.' }),
+          error: NullableString({ description: 'Reply of the mail server.' }),
         }),
       ],
-      { description: 'What became of its e-mail; null where there is no mail server.' },
+      { description: 'State of its e-mail; null if no mail server is configured.' },
     ),
     url: NullableString({ description: 'The link: where there is no mail server, once, in the answer that makes it.' }),
     expires_at: Timestamp(),
@@ -54,5 +54,5 @@ export const InvitationPreview = Type.Object(
     role: RoleName,
     has_user: Type.Boolean({ description: 'They sign in already: no name and no new password are asked for.' }),
   },
-  { $id: 'InvitationPreview', description: 'What a link invites to.' },
+  { $id: 'InvitationPreview', description: 'The invitation that a link belongs to.' },
 )

@@ -10,7 +10,7 @@ export const TopUp = Type.Object(
   {
     id: Type.String({ description: 'Prefix `top_`.' }),
     object: objectName('top_up'),
-    amount_micros: Type.Integer({ description: 'What the wallet gets, in micro-USD.' }),
+    amount_micros: Type.Integer({ description: 'Amount credited to the wallet, in micro-USD.' }),
     currency: Type.Literal('USD', { description: 'Amounts are in micro-USD: 1,000,000 are one US dollar.' }),
     status: Type.Unsafe<TopUpStatus>({
       type: 'string',

@@ -14,7 +14,7 @@ export const UploadedMedia = Type.Object(
     type: Type.Unsafe<'image' | 'video' | 'audio' | 'document'>({
       type: 'string',
       enum: ['image', 'video', 'audio', 'document'],
-      description: 'What kind of attachment it is.',
+      description: 'Kind of attachment.',
     }),
     content_type: Type.String({
       description: 'The media type, told by its bytes and its name.',

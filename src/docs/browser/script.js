@@ -1,4 +1,4 @@
-/** What the pages of the reference do beyond being read: copying, search, the language that was chosen, and requests with a test key. Every page holds this text. */
+/** The script of every page of the reference: copying, search, the chosen language, and requests with a test key. */
 {
   const element = (tag, properties, ...children) => {
     const made = Object.assign(document.createElement(tag), properties)
@@ -53,7 +53,7 @@
     frame.append(pre, button)
   }
 
-  /** What scrolls can be scrolled by keys. */
+  /** Makes scrolling elements reachable by keyboard. */
   const scrolling = new ResizeObserver((all) => {
     for (const { target } of all) {
       const more = target.scrollWidth > target.clientWidth || target.scrollHeight > target.clientHeight
@@ -99,7 +99,7 @@
       throw error
     }))
 
-  /** What a word weighs in an entry: most at the beginning of a word of its title, least within its text. */
+  /** The weight of a word in an entry: highest at the start of a word of the title, lowest inside the text. */
   const weigh = (word, [, , , , , title, names, text]) => {
     if (title.startsWith(` ${word}`)) return 9
     if (title.includes(` ${word}`)) return 7

@@ -110,7 +110,7 @@ export async function findDefaultCountry(sql: Db, account_id: string): Promise<s
   return row?.default_country ?? null
 }
 
-/** What was waiting during the suspension is not sent later. */
+/** Messages that waited during the suspension are not sent. */
 export async function setReinstated(sql: Db, id: string, at: string): Promise<void> {
   await sql`update accounts set reinstated_at = ${at} where id = ${id}`
 }

@@ -175,7 +175,10 @@ export async function setDeletedBefore(sql: Db, id: string): Promise<void> {
     on conflict (only_row) do update set deleted_before = greatest(r.deleted_before, excluded.deleted_before)`
 }
 
-/** Subtracts the deleted counts from the quarters of an hour. Returns how many. */
+/**
+ * Deletes folded counts of seconds before `bucket`, at most `rows_max`, and subtracts them from the quarters of an
+ * hour. Returns how many.
+ */
 export async function forgetCounts(sql: Db, bucket: string, rows_max: number): Promise<number> {
   const [row] = await sql<{ deleted: number }[]>`
     with deleted as (
@@ -203,7 +206,7 @@ export async function forgetCounts(sql: Db, bucket: string, rows_max: number): P
   return row!.deleted
 }
 
-/** Returns how many. */
+/** Deletes quarters of an hour that became zero. Returns how many. */
 export async function forgetQuarters(sql: Db, before: string, rows_max: number): Promise<number> {
   const { count } = await sql`
     delete from message_quarter_counts

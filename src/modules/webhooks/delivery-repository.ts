@@ -11,7 +11,7 @@ import type { Page } from '../../platform/http/paging.ts'
 const unended = (sql: Db, next_attempt_at: Fragment) =>
   sql`account_id, mode, endpoint_id, id, event_id, event_type, 'pending' as status, attempts, response_status, duration_ms, error, error_message, ${next_attempt_at} as next_attempt_at, created_at`
 export const pending = (sql: Db) => unended(sql, sql`next_run_at`)
-/** Without attempts on request that are in progress, which have neither an attempt nor a schedule. */
+/** `next_attempt_at` is null for attempts on request: their `next_run_at` is only when the worker rescues them. */
 export const waiting = (sql: Db) => unended(sql, sql`case when scheduled and attempts > 0 then next_run_at end`)
 export const ended = (sql: Db) =>
   sql`account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, null::timestamptz as next_attempt_at, created_at`
@@ -281,7 +281,7 @@ const chosen = (
     ${created_until === undefined ? sql`` : sql`and created_at <= ${created_until}::timestamptz`}
   order by id limit ${limit}`
 
-/** What `retryEnded` would retry, up to `limit`; with `created_until` only those that existed then. */
+/** How many deliveries `retryEnded` would retry, up to `limit`; with `created_until` only those that existed then. */
 export async function countEnded(
   sql: Db,
   tenant: Tenant,

@@ -110,7 +110,7 @@ const deleteRoute = (webhooks: WebhookService): Route =>
     scope: 'webhooks:write',
     tag,
     summary: 'Delete a webhook endpoint',
-    description: 'What is pending for it is dropped for good.',
+    description: 'Its pending deliveries are dropped for good.',
     replies: { 200: Deleted },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => {
@@ -184,7 +184,7 @@ const deliveryReadRoutes = (webhooks: WebhookService): Route[] => [
     scope: 'webhooks:read',
     tag,
     summary: 'Retrieve a delivery',
-    description: 'What its last attempt was answered, and when the next one is due.',
+    description: 'The response to its last attempt, and the time of the next one.',
     replies: { 200: WebhookDelivery },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) =>

@@ -3,7 +3,7 @@ import { eventHeaders, signingKey, type SigningKey } from '../../lib/event-heade
 import type { Secrets } from '../../platform/secrets/secrets.ts'
 import type { EndpointRow } from './endpoint.ts'
 
-/** What an attempt needs of its endpoint, with opened secrets. */
+/** The URL and the decrypted secrets of an endpoint. */
 export interface Target {
   readonly url: string
   readonly secret: SigningKey

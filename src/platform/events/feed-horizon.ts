@@ -16,7 +16,7 @@ const sentencesMax = 20
 /** Runs in a row without an unrelated transaction, after which readers no longer skip them. */
 const quietRunsMax = 5
 
-/** What the job remembers between its runs. */
+/** State of the job between runs. */
 interface Watch {
   oldest: string | null
   /** By transaction id, when each blocking transaction was first seen: milliseconds since 1970. */

@@ -158,6 +158,7 @@ async function storeAll(state: State): Promise<void> {
       else for (const one of batch) one.done(batch.length > 1 && (await stored(state, [one])))
     }
   } finally {
+    // nothing is awaited since the last check of the queue, so nothing is missed
     state.storing = undefined
   }
 }

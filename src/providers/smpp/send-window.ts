@@ -2,6 +2,7 @@
 import type { SteadyClock } from '../../lib/clock.ts'
 
 export interface SendWindow {
+  /** Resolves to a function that frees the place; null if the signal aborts first. */
   enter(signal: AbortSignal): Promise<(() => void) | null>
   pausedFor(): number
   /** Pauses for 1, 2, 4 … 30 seconds. Returns milliseconds. */
@@ -45,6 +46,7 @@ export function sendWindow({ elapsed }: Pick<SteadyClock, 'elapsed'>, size: numb
     },
     pausedFor: () => Math.max(0, Math.ceil(paused_until_ms - elapsed())),
     throttled() {
+      // responses of the same moment count once
       if (paused_until_ms <= elapsed()) {
         pause_ms = Math.min(Math.max(pauseFirstMs, pause_ms * 2), pauseMaxMs)
         paused_until_ms = elapsed() + pause_ms

@@ -18,7 +18,7 @@ export const custom: Source = {
   stores_payload: false,
 }
 
-// (behaviour: conventions 4.4)
+// unknown top-level fields are ignored (behaviour: conventions 4.4)
 const failuresOf = validator({ ...ReportedEvent, additionalProperties: true })
 
 const toleranceMs = 5 * 60_000

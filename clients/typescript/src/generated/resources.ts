@@ -1013,7 +1013,7 @@ export class WebhookEndpointsResource extends Resource {
     return this.call({ method: 'PATCH', path: ['v1', 'webhook_endpoints', id], body }, options)
   }
 
-  /** Delete a webhook endpoint. What is pending for it is dropped for good. */
+  /** Delete a webhook endpoint. Its pending deliveries are dropped for good. */
   delete(id: string, options?: RequestOptions): Promise<WebhookEndpointsDeleteResponse> {
     return this.call({ method: 'DELETE', path: ['v1', 'webhook_endpoints', id], deleted: { id: id, object: 'webhook_endpoint', deleted: true } }, options)
   }
@@ -1033,7 +1033,7 @@ export class WebhookEndpointsResource extends Resource {
     return this.page(['v1', 'webhook_endpoints', id, 'deliveries'], query, options)
   }
 
-  /** Retrieve a delivery. What its last attempt was answered, and when the next one is due. */
+  /** Retrieve a delivery. The response to its last attempt, and the time of the next one. */
   retrieveDelivery(id: string, deliveryId: string, options?: RequestOptions): Promise<WebhookDelivery> {
     return this.call({ method: 'GET', path: ['v1', 'webhook_endpoints', id, 'deliveries', deliveryId] }, options)
   }
@@ -1134,7 +1134,7 @@ export class IntegrationSourcesResource extends Resource {
     return this.call({ method: 'PATCH', path: ['v1', 'integration_sources', 'current'], body }, options)
   }
 
-  /** Create or update an integration source. Upserts by `platform` and `external_id` within the mode of the key: 201 with `source_key` and `signing_secret`, shown only here, where the source is new; 200 without them where it existed. What is sent replaces what an existing source has; a disabled one stays disabled. */
+  /** Create or update an integration source. Upserts by `platform` and `external_id` within the mode of the key: 201 with `source_key` and `signing_secret`, shown only here, where the source is new; 200 without them where it existed. Replaces the fields of an existing source that are sent; a disabled source stays disabled. */
   upsert(body: IntegrationSourcesUpsertBody, options?: RequestOptions): Promise<IntegrationSource | IntegrationSourceWithSecrets> {
     return this.call({ method: 'POST', path: ['v1', 'integration_sources'], body }, options)
   }

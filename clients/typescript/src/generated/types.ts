@@ -346,7 +346,7 @@ export interface BalanceTransaction {
 export interface ButtonContent {
   /** The header above the message. */
   header?: {
-    /** What the header shows. */
+    /** Type of the header. */
     type: 'text' | 'image' | 'video' | 'document'
     /** The headline; for type `text`. */
     text?: string | null | undefined
@@ -365,7 +365,7 @@ export interface ButtonContent {
     /** The small text at the end. */
     text: string
   } | null | undefined
-  /** What the recipient can do. */
+  /** The choices of the recipient. */
   action: {
     /** The buttons. */
     buttons: {
@@ -818,7 +818,7 @@ export interface CarouselContent {
   cards: ({
     /** The picture or video of the card. */
     header: {
-      /** What the card shows. */
+      /** Type of the media on the card. */
       type: 'image' | 'video'
       /** Where the picture or video is fetched from. */
       url: string
@@ -1161,7 +1161,7 @@ export interface ContactExport {
     row: number
     /** Why it was not applied, for people. */
     reason: string
-    /** What stood in it. */
+    /** Values of its cells. */
     cells: string[]
     /** ISO 8601, UTC, with milliseconds. */
     created_at: string
@@ -1441,7 +1441,7 @@ export type ContactsMessage = MessageFields & {
 export interface CtaUrlContent {
   /** The header above the message. */
   header?: {
-    /** What the header shows. */
+    /** Type of the header. */
     type: 'text' | 'image' | 'video' | 'document'
     /** The headline; for type `text`. */
     text?: string | null | undefined
@@ -1460,7 +1460,7 @@ export interface CtaUrlContent {
     /** The small text at the end. */
     text: string
   } | null | undefined
-  /** What the recipient can do. */
+  /** The link that the recipient can open. */
   action: {
     /** The button. */
     parameters: {
@@ -1513,7 +1513,7 @@ export type Event = MessageSentEvent | MessageDeliveredEvent | MessageReadEvent 
 export interface FlowContent {
   /** The header above the message. */
   header?: {
-    /** What the header shows. */
+    /** Type of the header. */
     type: 'text' | 'image' | 'video' | 'document'
     /** The headline; for type `text`. */
     text?: string | null | undefined
@@ -1532,7 +1532,7 @@ export interface FlowContent {
     /** The small text at the end. */
     text: string
   } | null | undefined
-  /** What the recipient can do. */
+  /** The flow that the recipient can open. */
   action: {
     /** The flow and its button. */
     parameters: {
@@ -1992,7 +1992,7 @@ export interface IntegrationSourceWithSecrets {
 export interface ListContent {
   /** The header above the message. */
   header?: {
-    /** What the header shows. */
+    /** Type of the header. */
     type: 'text' | 'image' | 'video' | 'document'
     /** The headline; for type `text`. */
     text?: string | null | undefined
@@ -3020,7 +3020,7 @@ export interface TaggedAttachmentsMessage {
 export interface TaggedButtonContent {
   /** The header above the message. */
   header?: {
-    /** What the header shows. */
+    /** Type of the header. */
     type: 'text' | 'image' | 'video' | 'document'
     /** The headline; for type `text`. */
     text?: string | null | undefined
@@ -3039,7 +3039,7 @@ export interface TaggedButtonContent {
     /** The small text at the end. */
     text: string
   } | null | undefined
-  /** What the recipient can do. */
+  /** The choices of the recipient. */
   action: {
     /** The buttons. */
     buttons: {
@@ -3072,7 +3072,7 @@ export interface TaggedCarouselContent {
   cards: ({
     /** The picture or video of the card. */
     header: {
-      /** What the card shows. */
+      /** Type of the media on the card. */
       type: 'image' | 'video'
       /** Where the picture or video is fetched from. */
       url: string
@@ -3216,7 +3216,7 @@ export interface TaggedContactsMessage {
 export interface TaggedCtaUrlContent {
   /** The header above the message. */
   header?: {
-    /** What the header shows. */
+    /** Type of the header. */
     type: 'text' | 'image' | 'video' | 'document'
     /** The headline; for type `text`. */
     text?: string | null | undefined
@@ -3235,7 +3235,7 @@ export interface TaggedCtaUrlContent {
     /** The small text at the end. */
     text: string
   } | null | undefined
-  /** What the recipient can do. */
+  /** The link that the recipient can open. */
   action: {
     /** The button. */
     parameters: {
@@ -3258,7 +3258,7 @@ export interface TaggedCtaUrlMessage {
 export interface TaggedFlowContent {
   /** The header above the message. */
   header?: {
-    /** What the header shows. */
+    /** Type of the header. */
     type: 'text' | 'image' | 'video' | 'document'
     /** The headline; for type `text`. */
     text?: string | null | undefined
@@ -3277,7 +3277,7 @@ export interface TaggedFlowContent {
     /** The small text at the end. */
     text: string
   } | null | undefined
-  /** What the recipient can do. */
+  /** The flow that the recipient can open. */
   action: {
     /** The flow and its button. */
     parameters: {
@@ -3312,7 +3312,7 @@ export interface TaggedFlowMessage {
 export interface TaggedListContent {
   /** The header above the message. */
   header?: {
-    /** What the header shows. */
+    /** Type of the header. */
     type: 'text' | 'image' | 'video' | 'document'
     /** The headline; for type `text`. */
     text?: string | null | undefined

@@ -39,7 +39,7 @@ const upsertIntegrationSourceRoute = (sources: SourceService): Route =>
     summary: 'Create or update an integration source',
     description:
       'Upserts by `platform` and `external_id` within the mode of the key: 201 with `source_key` and `signing_secret`, shown only here, where the source is new; 200 without them where it existed. ' +
-      'What is sent replaces what an existing source has; a disabled one stays disabled.',
+      'Replaces the fields of an existing source that are sent; a disabled source stays disabled.',
     body: SourceUpsert,
     replies: { 200: IntegrationSource, 201: IntegrationSourceWithSecrets },
     errors: ['integration_source_limit_reached'],

@@ -85,7 +85,7 @@ const previewRoute = ({ platform, accounts, takeTurn }: LinkRoutesParts): Consol
     operation: 'invitations.preview',
     method: 'POST',
     path: '/console/api/invitations/preview',
-    summary: 'What a link invites to',
+    summary: 'Get the invitation of a link',
     body: Type.Object({ token: Token }, closed),
     replies: { 200: InvitationPreview },
     errors: [],

@@ -34,7 +34,7 @@ export const accountRoutes = ({ accounts, billing }: AccountRoutesParts): Consol
     body: Type.Object(
       {
         name: Type.Optional(
-          Type.String({ minLength: 1, maxLength: 120, description: 'What it is called.', examples: ['Example Ltd'] }),
+          Type.String({ minLength: 1, maxLength: 120, description: 'Name of the account.', examples: ['Example Ltd'] }),
         ),
         timezone: Type.Optional(
           Type.String({ minLength: 1, maxLength: 64, description: 'An IANA time zone.', examples: ['Europe/Berlin'] }),

@@ -217,14 +217,14 @@ const pendingRoutes = ({ platform }: IdentityRoutesParts): ConsoleRoute[] => [
     operation: 'oauth.settle_pending',
     method: 'POST',
     path: '/console/api/oauth/pending',
-    summary: 'Link the identity that waits, or do not',
+    summary: 'Link the pending identity, or cancel',
     description: 'Within ten minutes. From then on it signs you in.',
     body: Type.Object(
       {
         action: Type.Unsafe<'link' | 'cancel'>({
           type: 'string',
           enum: ['link', 'cancel'],
-          description: 'What becomes of it.',
+          description: 'Link the identity, or cancel.',
         }),
       },
       { additionalProperties: false },

@@ -135,7 +135,7 @@ function codeOf(outcome: ItemOutcome): string | null {
   return outcome.kind === 'no_funds' ? 'insufficient_balance' : null
 }
 
-/** What it cannot decide stays undecided. */
+/** Leaves units undecided that need locks; the locking path decides them. */
 export async function acceptOptimistically(deps: CommitDeps, units: readonly Unit[], moment: Moment): Promise<void> {
   const open = undecided(units)
   const producer = deps.producers.fragmentOf(units)

@@ -32,6 +32,7 @@ export interface Ingest {
 export interface IngestLoad {
   readonly interactive: number
   readonly bulk: number
+  /** Rows of bulk submissions that are not admitted. */
   readonly outside: number
 }
 

@@ -20,6 +20,7 @@ export interface Attempted {
   readonly at_ms: number
   /** The provider runs inside this process and answers at once. */
   readonly instant: boolean
+  /** A status query before this attempt showed that the provider never had the message. */
   readonly notFound?: boolean
   /** Nothing was sent. */
   readonly statusQuery?: true

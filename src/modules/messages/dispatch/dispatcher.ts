@@ -102,6 +102,7 @@ const dispatchWorker = (
     const ready = scheduling.ready()
     if (ready.length === 0 && jobs.size === 0) return rescued + claimed
     const work = ready.length === 0 ? completing.drained() : executing.sendAll(ready).then(() => completing.drained())
+    // slow providers must not delay others: their attempts continue during the next run
     await Promise.race([work, clock.sleep(patienceMs)])
     return rescued + (ready.length === 0 ? claimed : ready.length)
   },

@@ -10,6 +10,7 @@ export interface InProgress {
   readonly running: number
   runningOf(queue: string): number
   runningByType(): Map<string, number>
+  /** Remembers whether waiting jobs found no free place. */
   findPlaces(wanting: boolean): void
   /** Whether waiting jobs need the places that became free. Reported once. */
   placesWanted(): boolean

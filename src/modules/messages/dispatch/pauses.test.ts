@@ -1,4 +1,4 @@
-/** What a process promises of pauses that others were told of: it heeds them whenever a channel comes to it. */
+/** A process that takes over a channel respects the pause that its provider asked another process for. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startPlatform } from '../../../../test/support/world.ts'

@@ -1,4 +1,4 @@
-/** What the statements of dispatch promise to others that work on the same rows. */
+/** The statements of dispatch are safe beside other processes that work on the same rows. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testProjection } from '../../../../test/support/projection.ts'

@@ -1,4 +1,4 @@
-/** What the scheduler promises of the memory of a process: who gets into it, who goes out of it, and what becomes of the rest. */
+/** The scheduler keeps a bounded number of jobs in memory and returns the others to the table. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startWorld, type World } from '../../../../test/support/world.ts'

@@ -140,7 +140,7 @@ class DeliveryWorker {
       await disable(session, endpoint_id)
       this.#sessions.reread(session)
     } catch (error) {
-      session.active = true
+      session.active = true // the next failure retries
       platform.log.warn({ err: error, endpoint_id }, 'disabling a failing webhook endpoint failed')
     }
   }

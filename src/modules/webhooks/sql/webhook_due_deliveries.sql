@@ -1,6 +1,6 @@
 -- why: the queue is empty at one moment and holds 100,000 rows at the next. A plan made while it was small would read it through; a function is planned under settings of its own.
 
--- What is due for each endpoint of p_wanted after the id that was read last, oldest first, up to its own limit.
+-- The due deliveries of each endpoint of p_wanted after the last id that was read, oldest first, up to its own limit.
 create or replace function webhook_due_deliveries(p_wanted json) returns setof webhook_queue
 language plpgsql stable set enable_seqscan = off as $$
 begin
