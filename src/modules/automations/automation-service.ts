@@ -22,9 +22,8 @@ import { cancelWaitingOf, type Cancellation } from './runs/cancellation.ts'
 import { simulate } from './simulation.ts'
 import { findSource, lockSource, raiseConfigVersion } from './sources/repository.ts'
 import { checkAutomation, fieldsOf } from './validation.ts'
+import type { StoreAnswer } from '../../platform/http/route.ts'
 import { type Db, transact, type Transaction } from '../../platform/database/sql.ts'
-
-export type Keep = (tx: Db, shown: Automation) => Promise<void>
 
 export type AutomationService = ReturnType<typeof automationService>
 
@@ -32,7 +31,7 @@ export type AutomationService = ReturnType<typeof automationService>
 export function automationService(deps: AutomationDeps) {
   const changes = new InOrder()
   return {
-    create: (sql: Db, caller: Caller, body: AutomationCreation, keep: Keep): Promise<Automation> =>
+    create: (sql: Db, caller: Caller, body: AutomationCreation, keep: StoreAnswer<Automation>): Promise<Automation> =>
       createAutomation(deps, sql, caller, body, keep),
     list: listAutomations,
     get: async (sql: Db, tenant: Tenant, id: string): Promise<Automation> =>
@@ -53,7 +52,7 @@ async function createAutomation(
   sql: Db,
   caller: Caller,
   body: AutomationCreation,
-  keep: Keep,
+  keep: StoreAnswer<Automation>,
 ): Promise<Automation> {
   const { ids, clock } = deps.platform
   const { account_id, mode } = caller

@@ -15,7 +15,8 @@ import {
   lockInFlight,
   unsentNumbers,
 } from './recipient-repository.ts'
-import { type StoreAnswer, storeAndReturn, transition, toPaused } from './transitions.ts'
+import type { StoreAnswer } from '../../platform/http/route.ts'
+import { storeAndReturn, transition, toPaused } from './transitions.ts'
 import { type Db, sqlState, transact, type Transaction } from '../../platform/database/sql.ts'
 
 const cancelledAtOnce = 5000
@@ -96,7 +97,7 @@ export async function pauseCampaign(
   sql: Db,
   tenant: Tenant,
   id: string,
-  storeAnswer: StoreAnswer,
+  storeAnswer: StoreAnswer<Campaign>,
 ): Promise<Campaign> {
   const shown = await transact(sql, async (tx) => {
     const before = await lockCampaignOrThrow(tx, tenant, id)
@@ -120,7 +121,7 @@ export async function resumeCampaign(
   sql: Db,
   tenant: Tenant,
   id: string,
-  storeAnswer: StoreAnswer,
+  storeAnswer: StoreAnswer<Campaign>,
 ): Promise<Campaign> {
   const shown = await transact(sql, async (tx) => {
     const before = await lockCampaignOrThrow(tx, tenant, id)
@@ -154,7 +155,7 @@ export async function cancelCampaign(
   sql: Db,
   tenant: Tenant,
   id: string,
-  storeAnswer: StoreAnswer,
+  storeAnswer: StoreAnswer<Campaign>,
 ): Promise<Campaign> {
   const { platform } = deps
   await transact(sql, async (tx) => {

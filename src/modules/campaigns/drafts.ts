@@ -17,7 +17,8 @@ import { type AdhocRecipients, type CampaignRow, estimateOf, requireAction, sche
 import type { CampaignDeps } from './deps.ts'
 import { requireCampaign, lockCampaignOrThrow, campaignWithRecipients } from './queries.ts'
 import * as repository from './repository.ts'
-import { type StoreAnswer, storeAndReturn } from './transitions.ts'
+import type { StoreAnswer } from '../../platform/http/route.ts'
+import { storeAndReturn } from './transitions.ts'
 import { isVariableTag, typeAndContent, messageFailures, requireTemplate, tooLarge } from '../messages/service.ts'
 import { type Db, transact, type Transaction } from '../../platform/database/sql.ts'
 
@@ -153,7 +154,7 @@ export async function createCampaign(
   sql: Db,
   caller: Caller,
   body: CampaignCreation,
-  storeAnswer: StoreAnswer,
+  storeAnswer: StoreAnswer<Campaign>,
 ): Promise<Campaign> {
   const { row, adhoc } = await newCampaign(deps, sql, caller, body)
   return await transact(sql, async (tx) => {

@@ -13,7 +13,7 @@ import { bodyOf, createCampaign } from './drafts.ts'
 import { requireCampaign } from './queries.ts'
 import { listRecipients } from './recipient-repository.ts'
 import { findAdhocRecipients } from './repository.ts'
-import type { StoreAnswer } from './transitions.ts'
+import type { StoreAnswer } from '../../platform/http/route.ts'
 import type { Db } from '../../platform/database/sql.ts'
 
 export async function duplicateCampaign(
@@ -22,7 +22,7 @@ export async function duplicateCampaign(
   caller: Caller,
   id: string,
   body: CampaignDuplication,
-  storeAnswer: StoreAnswer,
+  storeAnswer: StoreAnswer<Campaign>,
 ): Promise<Campaign> {
   const row = await requireCampaign(sql, caller, id)
   const adhoc = await findAdhocRecipients(sql, caller, id)

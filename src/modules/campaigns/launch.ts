@@ -14,7 +14,8 @@ import { changesTooFast, newCampaign } from './drafts.ts'
 import { requireWithinLimit } from './messaging-limit.ts'
 import { requireCampaign, lockCampaignOrThrow, campaignWithRecipients } from './queries.ts'
 import { insertCampaign } from './repository.ts'
-import { type StoreAnswer, storeAndReturn, transition } from './transitions.ts'
+import type { StoreAnswer } from '../../platform/http/route.ts'
+import { storeAndReturn, transition } from './transitions.ts'
 import { type ChannelRow, isUp } from '../channels/service.ts'
 import { requireTemplate } from '../messages/service.ts'
 import { type Db, transact } from '../../platform/database/sql.ts'
@@ -27,7 +28,7 @@ export async function launchCampaign(
   caller: Caller,
   id: string,
   body: CampaignLaunch,
-  storeAnswer: StoreAnswer,
+  storeAnswer: StoreAnswer<Campaign>,
 ): Promise<Campaign> {
   for (let attempt = 1; ; attempt++) {
     const found = await requireCampaign(sql, caller, id)
@@ -62,7 +63,7 @@ export async function createLaunched(
   sql: Db,
   caller: Caller,
   body: CampaignCreation,
-  storeAnswer: StoreAnswer,
+  storeAnswer: StoreAnswer<Campaign>,
 ): Promise<Campaign> {
   const { row, adhoc, size } = await newCampaign(deps, sql, caller, body, true)
   const draft: CampaignRow = { ...row, allow_insufficient_funds: body.allow_insufficient_funds ?? false }
@@ -143,11 +144,11 @@ export async function launchChecks(
   const channel = await channels.find(tenant, row.channel_id)
   const limit = platform.settings.campaign_recipient_limit
   const funds = await billing.fundsOf(sql, tenant, row.channel_type)
-  let draft: Promise<number | null> | undefined
+  let counted: Promise<number | null> | undefined
   const storedSize = async () =>
     known.size === undefined ? await audienceSize(deps, sql, tenant, row.audience, limit + 1) : known.size
   const sizeNow = () =>
-    (draft ??= storedSize().then(async (size) => size ?? (await segmentSize(deps, sql, row, limit + 1))))
+    (counted ??= storedSize().then(async (size) => size ?? (await segmentSize(deps, sql, row, limit + 1))))
   const gone = async (): Promise<never> => {
     throw await channels.missing(sql, tenant, row.channel_id, 'channel')
   }

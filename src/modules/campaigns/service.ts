@@ -27,7 +27,7 @@ import { findTenant } from './repository.ts'
 import { sendingWorker } from './sending/worker.ts'
 import { snapshotWorker } from './snapshot/worker.ts'
 import { sendTest } from './test-message.ts'
-import type { StoreAnswer } from './transitions.ts'
+import type { StoreAnswer } from '../../platform/http/route.ts'
 import type { RequestKey, Sent } from '../messages/service.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import type { Page } from '../../platform/http/paging.ts'
@@ -43,18 +43,23 @@ export function campaignService(deps: CampaignDeps) {
     workers: [snapshotWorker(deps), sendingWorker(deps)],
     periodicJobs: [folding(deps)],
     /** With `launch`, nothing is stored if the launch is refused. */
-    create: (sql: Db, caller: Caller, body: CampaignCreation, storeAnswer: StoreAnswer): Promise<Campaign> =>
+    create: (sql: Db, caller: Caller, body: CampaignCreation, storeAnswer: StoreAnswer<Campaign>): Promise<Campaign> =>
       body.launch === true
         ? createLaunched(deps, sql, caller, body, storeAnswer)
         : createCampaign(deps, sql, caller, body, storeAnswer),
-    launch: (sql: Db, caller: Caller, id: string, body: CampaignLaunch, storeAnswer: StoreAnswer): Promise<Campaign> =>
-      launchCampaign(deps, sql, caller, id, body, storeAnswer),
+    launch: (
+      sql: Db,
+      caller: Caller,
+      id: string,
+      body: CampaignLaunch,
+      storeAnswer: StoreAnswer<Campaign>,
+    ): Promise<Campaign> => launchCampaign(deps, sql, caller, id, body, storeAnswer),
     duplicate: (
       sql: Db,
       caller: Caller,
       id: string,
       body: CampaignDuplication,
-      storeAnswer: StoreAnswer,
+      storeAnswer: StoreAnswer<Campaign>,
     ): Promise<Campaign> => duplicateCampaign(deps, sql, caller, id, body, storeAnswer),
     /** Once per Idempotency-Key. */
     test: (sql: Db, caller: Caller, id: string, to: string, request: RequestKey | undefined): Promise<Sent> =>
@@ -65,11 +70,11 @@ export function campaignService(deps: CampaignDeps) {
       previewMessage(deps, caller, body, gone),
     rehearsalCsv: (caller: Caller, id: string, gone: AbortSignal): Promise<Readable> =>
       rehearsalCsv(deps, caller, id, gone),
-    pause: (sql: Db, tenant: Tenant, id: string, storeAnswer: StoreAnswer): Promise<Campaign> =>
+    pause: (sql: Db, tenant: Tenant, id: string, storeAnswer: StoreAnswer<Campaign>): Promise<Campaign> =>
       pauseCampaign(deps, sql, tenant, id, storeAnswer),
-    resume: (sql: Db, tenant: Tenant, id: string, storeAnswer: StoreAnswer): Promise<Campaign> =>
+    resume: (sql: Db, tenant: Tenant, id: string, storeAnswer: StoreAnswer<Campaign>): Promise<Campaign> =>
       resumeCampaign(deps, sql, tenant, id, storeAnswer),
-    cancel: (sql: Db, tenant: Tenant, id: string, storeAnswer: StoreAnswer): Promise<Campaign> =>
+    cancel: (sql: Db, tenant: Tenant, id: string, storeAnswer: StoreAnswer<Campaign>): Promise<Campaign> =>
       cancelCampaign(deps, sql, tenant, id, storeAnswer),
     responses: (sql: Db, tenant: Tenant, id: string): Promise<CampaignResponses> =>
       campaignResponses(deps, sql, tenant, id),

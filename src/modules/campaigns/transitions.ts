@@ -12,11 +12,10 @@ import { isAnybodyPending } from './recipient-repository.ts'
 import { lockCampaign, updateState } from './repository.ts'
 import { type Db, transact, type Transaction } from '../../platform/database/sql.ts'
 import { recordEvents } from '../../platform/events/outbox.ts'
+import type { StoreAnswer } from '../../platform/http/route.ts'
 import type { Platform } from '../../platform/platform.ts'
 
-export type StoreAnswer = (tx: Db, shown: Campaign) => Promise<void>
-
-export async function storeAndReturn(tx: Db, storeAnswer: StoreAnswer, shown: Campaign): Promise<Campaign> {
+export async function storeAndReturn(tx: Db, storeAnswer: StoreAnswer<Campaign>, shown: Campaign): Promise<Campaign> {
   await storeAnswer(tx, shown)
   return shown
 }

@@ -5,6 +5,7 @@ import type { Channel, ChannelType, ConnectedChannel } from '../../api/resources
 import { isoTime, withDeadline } from '../../lib/clock.ts'
 import { didNotCommit, transact, transactionId, violatedConstraint, type Db } from '../../platform/database/sql.ts'
 import { recordEvents, type NewEvent } from '../../platform/events/outbox.ts'
+import type { StoreAnswer } from '../../platform/http/route.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { withPhoneHint } from '../accounts/service.ts'
 import type { ProviderAdapter, Connection, Provider, TemplateRecord } from '../../providers/provider.ts'
@@ -35,8 +36,6 @@ export interface ChannelCreation {
   settings?: Record<string, unknown>
 }
 
-export type StoreReply = (tx: Db, shown: ConnectedChannel) => Promise<void>
-
 type NewChannel = Parameters<typeof store.insertChannel>[1]
 
 export interface ChannelUpdate {
@@ -56,7 +55,7 @@ export async function createChannel(
   sql: Db,
   tenant: Tenant,
   creation: ChannelCreation,
-  keep: StoreReply,
+  keep: StoreAnswer<ConnectedChannel>,
 ): Promise<ConnectedChannel> {
   const { platform, adapters } = deps
   const { clock, ids, settings } = platform

@@ -8,6 +8,7 @@ import { isoTime } from '../../lib/clock.ts'
 import { nameResolver, type Resolve } from '../../lib/sockets.ts'
 import type { Db, Transaction } from '../../platform/database/sql.ts'
 import { requireCursor, wrongCursor, type Page } from '../../platform/http/paging.ts'
+import type { StoreAnswer } from '../../platform/http/route.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { ProviderAdapter, MediaReference, Provider } from '../../providers/provider.ts'
 import { missingChannel, channelCache } from './lookup.ts'
@@ -30,7 +31,6 @@ import {
   type ChannelCreation,
   type ChannelDeps,
   type ChannelUpdate,
-  type StoreReply,
 } from './lifecycle.ts'
 
 export { isUp, type ChannelRow } from './channel.ts'
@@ -97,8 +97,12 @@ const lookupOperations = (deps: ChannelDeps) => ({
 
 const lifecycleOperations = (deps: ChannelDeps) => ({
   /** `keep` stores the reply in the transaction. */
-  create: (sql: Db, caller: Tenant, creation: ChannelCreation, keep: StoreReply): Promise<ConnectedChannel> =>
-    createChannel(deps, sql, caller, creation, keep),
+  create: (
+    sql: Db,
+    caller: Tenant,
+    creation: ChannelCreation,
+    keep: StoreAnswer<ConnectedChannel>,
+  ): Promise<ConnectedChannel> => createChannel(deps, sql, caller, creation, keep),
   update: (sql: Db, tenant: Tenant, id: string, change: ChannelUpdate): Promise<Channel> =>
     updateChannel(deps, sql, tenant, id, change),
   remove: (sql: Db, tenant: Tenant, id: string): Promise<void> => removeChannel(deps, sql, tenant, id),

@@ -22,6 +22,9 @@ export interface Reply {
  */
 export type StoreReply = (tx: Db, reply: Reply) => Promise<void>
 
+/** The same for an object, which the reply shows. */
+export type StoreAnswer<Shown> = (tx: Db, shown: Shown) => Promise<void>
+
 export interface RouteRequest<Q, B> {
   readonly caller: Caller
   /** Unchecked: handlers answer malformed ids with 404. */
@@ -138,8 +141,8 @@ export const signedRoute = (definition: SignedDefinition): Route => ({
 })
 
 export const storingReply =
-  (keep: StoreReply, status: number) =>
-  (tx: Db, shown: unknown): Promise<void> =>
+  (keep: StoreReply, status: number): StoreAnswer<unknown> =>
+  (tx, shown) =>
     keep(tx, reply(status, shown))
 
 export const reply = (status: number, body: unknown, headers?: Record<string, string>): Reply =>

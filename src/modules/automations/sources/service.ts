@@ -22,6 +22,7 @@ import * as repository from './repository.ts'
 import { sourceObject, type SourceRow } from './source.ts'
 import { type Db, transact, type Transaction } from '../../../platform/database/sql.ts'
 import { type Page, requireCursor } from '../../../platform/http/paging.ts'
+import type { StoreAnswer } from '../../../platform/http/route.ts'
 import type { Platform } from '../../../platform/platform.ts'
 
 /** Per account and mode (behaviour: integrations 1.3). */
@@ -141,7 +142,7 @@ export class SourceService {
     sql: Db,
     tenant: Tenant,
     id: string,
-    keep: (tx: Db, rolled: IntegrationSourceWithSecrets) => Promise<void>,
+    keep: StoreAnswer<IntegrationSourceWithSecrets>,
   ): Promise<IntegrationSourceWithSecrets> {
     const rolled = await transact(sql, async (tx) => {
       const before = await lock(tx, tenant, id)

@@ -8,7 +8,7 @@ import { reply } from '../../../platform/http/route.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { AccountService } from '../../accounts/service.ts'
 import { consoleRoute, type ConsoleRoute } from '../route.ts'
-import { cookieOf, sessionObject, type Sessions, setCookie } from '../sign-in/sessions.ts'
+import { cookieOf, sessionObject, type Sessions, startSession } from '../sign-in/sessions.ts'
 import { accept, invitationOf } from '../team/invitations.ts'
 import { findUserByEmail } from './repository.ts'
 import type { Resets } from './resets.ts'
@@ -150,9 +150,6 @@ const acceptRoute = ({ platform, sessions, takeTurn }: LinkRoutesParts): Console
       const user = await accept(platform, body, session, { address, request_id: caller.request_id })
       if (session?.user_id === user.id)
         return reply(201, sessionObject((await sessions.find(cookieOf(raw, platform.settings)!))!))
-      const cookie = await sessions.begin(platform.pool, user, { address, user_agent: raw.headers['user-agent'] ?? '' })
-      return reply(201, sessionObject((await sessions.find(cookie))!), {
-        'set-cookie': setCookie(platform.settings, cookie),
-      })
+      return await startSession({ platform, sessions }, user, { address, user_agent: raw.headers['user-agent'] ?? '' })
     },
   })

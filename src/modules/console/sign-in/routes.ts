@@ -6,22 +6,13 @@ import { ConsoleSession, ConsoleUser, SessionSummary } from '../../../api/resour
 import { deletedOf } from '../../../api/resources/shared-fields.ts'
 import { transact } from '../../../platform/database/sql.ts'
 import { listOf, onePage } from '../../../platform/http/paging.ts'
-import { reply, type Reply } from '../../../platform/http/route.ts'
+import { reply } from '../../../platform/http/route.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { AccountService } from '../../accounts/service.ts'
 import { updateMe } from '../people/me.ts'
-import type { UserRow } from '../people/repository.ts'
 import { setUp } from '../people/setup.ts'
 import { consoleRoute, type ConsoleRoute } from '../route.ts'
-import {
-  clearCookie,
-  type From,
-  sessionObject,
-  type Sessions,
-  setCookie,
-  summaryObject,
-  userObject,
-} from './sessions.ts'
+import { clearCookie, sessionObject, type Sessions, startSession, summaryObject, userObject } from './sessions.ts'
 import { signIn } from './sign-in.ts'
 
 export interface SessionRoutesParts {
@@ -48,17 +39,6 @@ const Name = Type.String({
 const closed = { additionalProperties: false } as const
 const agentOf = (raw: Pick<IncomingMessage, 'headers'>): string => raw.headers['user-agent'] ?? ''
 
-async function startSession(
-  { platform: { pool, settings }, sessions }: SessionRoutesParts,
-  status: number,
-  user: UserRow,
-  from: From,
-): Promise<Reply> {
-  const cookie = await sessions.begin(pool, user, from)
-  const session = await sessions.find(cookie)
-  return reply(status, sessionObject(session!), { 'set-cookie': setCookie(settings, cookie) })
-}
-
 const setUpRoute = (parts: SessionRoutesParts): ConsoleRoute =>
   consoleRoute({
     operation: 'setup.create',
@@ -83,15 +63,10 @@ const setUpRoute = (parts: SessionRoutesParts): ConsoleRoute =>
     refuses: ['token_invalid', 'invalid_credentials'],
     async handler({ body, address, caller, raw }) {
       parts.takeTurn(address)
-      return await startSession(
-        parts,
-        201,
-        await setUp(parts.platform, parts.accounts, body, address, caller.request_id),
-        {
-          address,
-          user_agent: agentOf(raw),
-        },
-      )
+      return await startSession(parts, await setUp(parts.platform, parts.accounts, body, address, caller.request_id), {
+        address,
+        user_agent: agentOf(raw),
+      })
     },
   })
 
@@ -120,7 +95,7 @@ const signInRoute = (parts: SessionRoutesParts): ConsoleRoute =>
     refuses: ['invalid_credentials', 'mfa_required', 'account_locked'],
     async handler({ body, address, raw }) {
       parts.takeTurn(address)
-      return await startSession(parts, 201, await signIn(parts.platform, body), { address, user_agent: agentOf(raw) })
+      return await startSession(parts, await signIn(parts.platform, body), { address, user_agent: agentOf(raw) })
     },
   })
 

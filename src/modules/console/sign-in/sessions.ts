@@ -6,6 +6,7 @@ import type { ConsoleSession, SessionSummary } from '../../../api/resources/cons
 import type { Settings } from '../../../config/settings.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Db } from '../../../platform/database/sql.ts'
+import { reply, type Reply } from '../../../platform/http/route.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { AccountService } from '../../accounts/service.ts'
 import { listMemberships, lockUser, type UserRow } from '../people/repository.ts'
@@ -192,6 +193,17 @@ export const sessionObject = (session: Session): ConsoleSession => ({
   accounts: session.accounts.map(({ id, name, role }) => ({ id, name, role })),
   impersonating: impersonatingOf(session),
 })
+
+/** Signs a user in: 201 with the session and its cookie. */
+export async function startSession(
+  { platform: { pool, settings }, sessions }: { readonly platform: Platform; readonly sessions: Sessions },
+  user: UserRow,
+  from: From,
+): Promise<Reply> {
+  const cookie = await sessions.begin(pool, user, from)
+  const session = await sessions.find(cookie)
+  return reply(201, sessionObject(session!), { 'set-cookie': setCookie(settings, cookie) })
+}
 
 function impersonatingOf({ impersonation }: Session): ConsoleSession['impersonating'] {
   return impersonation === null
