@@ -17,7 +17,7 @@ import { matchOne } from './events/matching.ts'
 import { findReceipt } from './events/repository.ts'
 import type { AutomationRow } from './automation.ts'
 import { decide, type Decision } from './runs/decision.ts'
-import { renderedFor } from './runs/rendering.ts'
+import { type MergeSource, renderedFor } from './runs/rendering.ts'
 import { findSource } from './sources/repository.ts'
 import type { SourceRow } from './sources/source.ts'
 import type { Db } from '../../platform/database/sql.ts'
@@ -98,7 +98,7 @@ type Outcome = Partial<Pick<AutomationSimulation, 'scheduled_for' | 'message'>> 
 function outcomeOfDecision(
   decision: Decision,
   automation: AutomationRow,
-  event: Parameters<typeof renderedFor>[1],
+  event: MergeSource,
   scheduled_for: string,
 ): Outcome {
   switch (decision.kind) {

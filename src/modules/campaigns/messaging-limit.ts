@@ -62,7 +62,9 @@ export async function requireWithinLimit(
   )
 }
 
+/** Recipients of a day ago no longer count, so the number is refreshed. */
 const countAgainMs = 60_000
+/** Assumed maximum of the other processes. */
 const othersPerSecond = 200
 /** With fewer left, recipients are checked one by one. */
 const exactBelow = 100
@@ -135,7 +137,7 @@ export class MessagingLimits {
   }
 
   /**
-   * One task per process, which uses a single connection, and one per channel among all processes. `left` is exact,
+   * One task per process, which uses a single connection, and one per channel among all processes. `remaining` is exact,
    * except for messages from outside campaigns.
    */
   async #inTurn<T>(channel: ChannelRow, work: (remaining: number, window: ReachWindow) => Promise<T>): Promise<T> {

@@ -300,7 +300,7 @@ const statusRoute = (campaigns: CampaignService, action: 'pause' | 'resume' | 'c
 const descriptions = {
   pause: 'Messages that were accepted already are still sent.',
   resume: 'Continues where it stopped. A live campaign needs funds for at least one message.',
-  cancel: 'Cancels recipients without a message. Sent messages are not recalled and stay charged.',
+  cancel: 'Cancels recipients who were not sent to. Sent messages are not recalled and stay charged.',
 } as const
 
 export const campaignRoutes = (campaigns: CampaignService): Route[] => [

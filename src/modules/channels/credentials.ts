@@ -64,12 +64,8 @@ export async function testCredentials(
   connection: Connection,
   free: (identifier: string) => Promise<void>,
 ): Promise<string> {
-  const call = async (step: ProviderAdapter['connect'], credentials: Connection, onRefused = changedNothing) => {
-    const answer = (await withDeadline(
-      clock,
-      connectTimeoutMs,
-      async (signal) => await step?.(credentials, signal),
-    )) ?? {
+  const call = async (step: ProviderAdapter['connect'], to: Connection, onRefused = changedNothing) => {
+    const answer = (await withDeadline(clock, connectTimeoutMs, async (signal) => await step?.(to, signal))) ?? {
       kind: 'connected' as const,
     }
     if (answer.kind === 'refused') throw credentialsRefused(answer.message, await onRefused())
@@ -109,20 +105,20 @@ const unreachable = (message: string): Problem =>
 /** Reported by the provider, or as requested. They must match if both exist. */
 function senderOf(
   provider: Provider,
-  { type, identifier: credentials }: Connection,
+  { type, identifier }: Connection,
   reported: string | undefined,
   otherSender: (provider: Provider, reported: string) => Problem,
 ): string {
   if (reported === undefined) {
-    if (credentials === '')
+    if (identifier === '')
       throw invalid(
         'identifier',
         'missing_field',
         'Give the identifier of the sender; this provider does not report it.',
       )
-    return credentials
+    return identifier
   }
-  if (credentials !== '' && normalizedIdentifier(credentials) !== normalizedIdentifier(reported))
+  if (identifier !== '' && normalizedIdentifier(identifier) !== normalizedIdentifier(reported))
     throw otherSender(provider, reported)
   if (wrongIdentifier(type, reported).length > 0)
     throw new Problem(

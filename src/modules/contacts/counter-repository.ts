@@ -1,4 +1,4 @@
-/** Counters of contacts, tags, attributes, lists and consents: delta rows that a periodic job folds. */
+/** Counters of contacts, tags, attributes, lists and consents: delta rows that a periodic job folds, so that writers do not wait for each other. */
 import type { Tenant } from '../../api/caller.ts'
 import type { AttributeType } from '../../api/resources/contact.ts'
 import { jsonRows, type Db } from '../../platform/database/sql.ts'

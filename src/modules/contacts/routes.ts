@@ -70,7 +70,7 @@ const createContactRoute = (contacts: ContactService): Route =>
     tag,
     summary: 'Create a contact',
     description:
-      'One of `phone`, `email` or an identifier is required. `phone` and every identifier are unique in the account and mode. A person who opted out earlier, also before the contact existed or was deleted, starts as `opted_out`, unless `consent` states otherwise.',
+      'One of `phone`, `email` or an identifier is required. `phone` and every identifier are unique in the account and mode. A person who opted out earlier, without a contact or as a contact deleted since, starts as `opted_out`, unless `consent` states otherwise.',
     body: ContactCreation,
     inspect: contacts.failuresOf,
     replies: { 201: Contact },

@@ -15,7 +15,7 @@ const emptyHash = createHash('sha256').digest('hex')
 
 export function s3Storage(settings: S3Settings, http: HttpClient, clock: Clock): Storage {
   const urlOf = (id: string) => `${settings.url}/${id.slice(-2)}/${id}`
-  const signed = (method: string, id: string, hash: string, headers?: Headers) =>
+  const signed = (method: string, id: string, hash: string, headers?: SentHeaders) =>
     signedHeaders(settings, clock, { method, url: urlOf(id), hash, headers })
   return {
     name: 's3',
@@ -68,13 +68,13 @@ export function s3Storage(settings: S3Settings, http: HttpClient, clock: Clock):
   }
 }
 
-type Headers = Readonly<Record<string, string>>
+type SentHeaders = Readonly<Record<string, string>>
 
 /** The headers of a signed request; `hash` is the SHA-256 of its body in hex. */
 async function signedHeaders(
   settings: S3Settings,
   clock: Clock,
-  { method, url, hash, headers }: { method: string; url: string; hash: string; headers: Headers | undefined },
+  { method, url, hash, headers }: { method: string; url: string; hash: string; headers: SentHeaders | undefined },
 ): Promise<Record<string, string>> {
   const signer = new AwsV4Signer({
     method,

@@ -792,7 +792,7 @@ export class ChannelsResource extends Resource {
 }
 
 export class ContactsResource extends Resource {
-  /** Create a contact. One of `phone`, `email` or an identifier is required. `phone` and every identifier are unique in the account and mode. A person who opted out earlier, also before the contact existed or was deleted, starts as `opted_out`, unless `consent` states otherwise. */
+  /** Create a contact. One of `phone`, `email` or an identifier is required. `phone` and every identifier are unique in the account and mode. A person who opted out earlier, without a contact or as a contact deleted since, starts as `opted_out`, unless `consent` states otherwise. */
   create(body: ContactCreation = {}, options?: RequestOptions): Promise<Contact> {
     return this.call({ method: 'POST', path: ['v1', 'contacts'], body }, options)
   }
@@ -1117,7 +1117,7 @@ export class CampaignsResource extends Resource {
     return this.call({ method: 'POST', path: ['v1', 'campaigns', id, 'resume'] }, options)
   }
 
-  /** Cancel a campaign. Cancels recipients without a message. Sent messages are not recalled and stay charged. */
+  /** Cancel a campaign. Cancels recipients who were not sent to. Sent messages are not recalled and stay charged. */
   cancel(id: string, options?: RequestOptions): Promise<Campaign> {
     return this.call({ method: 'POST', path: ['v1', 'campaigns', id, 'cancel'] }, options)
   }
@@ -1171,7 +1171,7 @@ export class AutomationEventsResource extends Resource {
     return this.call({ method: 'POST', path: ['v1', 'automation_events'], body }, options)
   }
 
-  /** List the receipts of reported events. Newest first, with the state of their runs. A page ends before its `limit` if it would exceed 4 MB of data. */
+  /** List the receipts of reported events. Newest first, with the state of their runs. A page ends before its `limit` once its receipts contain more than 4 MB of data. */
   list(query?: AutomationEventsListQuery, options?: RequestOptions): List<AutomationEvent> {
     return this.page(['v1', 'automation_events'], query, options)
   }

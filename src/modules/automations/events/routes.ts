@@ -61,7 +61,7 @@ const listAutomationEventsRoute = route({
   tag,
   summary: 'List the receipts of reported events',
   description:
-    'Newest first, with the state of their runs. A page ends before its `limit` if it would exceed 4 MB of data.',
+    'Newest first, with the state of their runs. A page ends before its `limit` once its receipts contain more than 4 MB of data.',
   query: listQuery({
     source: Type.Optional(Type.String({ minLength: 1, description: 'Of this integration source (`src_`).' })),
     type: Type.Optional(Type.String({ minLength: 1, description: 'Of this type of event, as it was reported.' })),

@@ -51,17 +51,12 @@ export async function countNewRecipients(
   })
 }
 
-interface StoredAudience {
-  readonly adhoc: AdhocRecipients
-  readonly marketing: boolean
-}
-
 async function countNewAdhoc(
   deps: CampaignDeps,
   sql: Db,
   row: CampaignRow,
   window: ReachWindow,
-  { adhoc, marketing }: StoredAudience,
+  { adhoc, marketing }: { readonly adhoc: AdhocRecipients; readonly marketing: boolean },
 ): Promise<number> {
   const turns = new Turns()
   let count = 0

@@ -81,17 +81,12 @@ const lastTimeMs = Date.UTC(10_000, 0) - 1
 
 const shownTime = (ms: number | null): string | null => (ms === null || ms > lastTimeMs ? null : isoTime(ms))
 
-interface Looked {
-  readonly tally: Tally
-  readonly samples: readonly Outcome[]
-}
-
 async function countOutcomes(
   { campaign_recipient_limit: limit }: { readonly campaign_recipient_limit: number },
   sql: Transaction,
   rehearsed: RehearsalSubject,
   turns: Turns,
-): Promise<Looked> {
+): Promise<{ readonly tally: Tally; readonly samples: readonly Outcome[] }> {
   const { row, predictor, audience } = rehearsed
   const counted = new Tally()
   for (const { skip_reason, timezone, submitted, count } of await audience.count(sql, turns))

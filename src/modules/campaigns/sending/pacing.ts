@@ -32,8 +32,8 @@ export function fairShares(rate: number, wanted: readonly number[]): number[] {
   const shares = wanted.map(() => 0)
   const modestFirst = [...wanted.keys()].toSorted((a, b) => wanted[a]! - wanted[b]!)
   let remaining = rate
-  for (const [share, index] of modestFirst.entries()) {
-    shares[index] = Math.min(wanted[index]!, remaining / (wanted.length - share))
+  for (const [served, index] of modestFirst.entries()) {
+    shares[index] = Math.min(wanted[index]!, remaining / (wanted.length - served))
     remaining -= shares[index]
   }
   return shares

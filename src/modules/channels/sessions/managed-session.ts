@@ -116,12 +116,12 @@ async function tryOpen(state: State): Promise<Session | undefined> {
 }
 
 async function openWithin(
-  { open, connection, store: report, hasLease: isOwn }: State,
+  { open, connection, store, hasLease }: State,
   signal: AbortSignal,
 ): ReturnType<NonNullable<ProviderAdapter['openSession']>> {
-  const opening = open(connection, { store: report, signal, hasLease: isOwn })
-  const options = await Promise.race([opening, aborted(signal)])
-  if (options !== undefined) return options
+  const opening = open(connection, { store, signal, hasLease })
+  const opened = await Promise.race([opening, aborted(signal)])
+  if (opened !== undefined) return opened
   void opening.then((late) => (late.kind === 'open' ? late.session.close(signal) : undefined)).catch(() => undefined)
   return { kind: 'unavailable', message: 'The provider did not answer in time.' }
 }

@@ -87,8 +87,8 @@ export function channelSessions(
   return {
     worker: { name: 'sessions', poll_every_ms: pollEveryMs, tick: () => tick(state) },
     find(channel_id) {
-      const session = state.sessions.get(channel_id)?.managed.state()
-      return session?.kind === 'open' && hasLease(state) ? session.session : undefined
+      const status = state.sessions.get(channel_id)?.managed.state()
+      return status?.kind === 'open' && hasLease(state) ? status.session : undefined
     },
     async stop() {
       state.stopping = true
@@ -200,7 +200,7 @@ async function acquire(state: State): Promise<LeasedSession[]> {
   const wanted = wanting.slice(0, Math.max(0, Math.min(acquiredPerTick, share - sessions.size)))
   if (sessions.size >= sessionsMax)
     platform.log.error(
-      { held: sessions.size, waiting: wanting.length },
+      { sessions: sessions.size, waiting: wanting.length },
       'channels wait for a session; start more worker processes',
     )
   const leased = await lease(

@@ -166,9 +166,9 @@ export const byCommand =
   async ({ command, action }, change, entryOf) =>
     await transact(pool, async (tx) => {
       const made = await change(tx)
-      const found = entryOf(made)
-      if (found === null) return made
-      const { changes, ...entry } = found
+      const auditEntry = entryOf(made)
+      if (auditEntry === null) return made
+      const { changes, ...entry } = auditEntry
       await insertAudit(tx, {
         ...entry,
         id: ids('aud'),

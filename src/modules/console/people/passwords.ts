@@ -60,6 +60,7 @@ export function isOutdatedHash(stored: string): boolean {
   )
 }
 
+/** Each hash takes 19 MiB. */
 const inTurn = atOnce(4)
 
 const tagOf = async (password: string, nonce: Buffer, bytes: number, cost: Cost): Promise<Buffer> =>

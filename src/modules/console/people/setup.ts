@@ -57,13 +57,13 @@ export interface FirstOwner {
 export async function setUp(
   platform: Platform,
   accounts: AccountService,
-  value: FirstOwner,
+  owner: FirstOwner,
   address: string,
   request_id: string,
 ): Promise<repository.UserRow> {
-  const name = requireName('name', value.name)
-  const email = requireEmail('email', value.email)
-  requirePassword('password', value.password)
+  const name = requireName('name', owner.name)
+  const email = requireEmail('email', owner.email)
+  requirePassword('password', owner.password)
   const [oldest] = await accounts.list()
   if (oldest === undefined)
     throw new Problem(
@@ -75,13 +75,13 @@ export async function setUp(
     id: platform.ids('usr'),
     email,
     name,
-    password_hash: await hashPassword(value.password),
+    password_hash: await hashPassword(owner.password),
     admin: true,
     two_factor: false,
     created_at: at,
   }
   await transact(platform.pool, async (tx) => {
-    const used = await repository.useToken(tx, 'setup', tokenHash(value.token), at)
+    const used = await repository.useToken(tx, 'setup', tokenHash(owner.token), at)
     if (used === null || (await repository.anyUser(tx)))
       throw new Problem(
         'token_invalid',

@@ -106,12 +106,13 @@ export const responseRoutes = ({ platform, campaigns }: ConsoleServices): Consol
     moded: true,
     scope: 'campaigns:read',
     summary: 'Count the replies to a campaign',
-    description: 'Also counts opt-outs by reply. Replies are messages of recipients on its channel within seven days.',
+    description:
+      'Also counts opt-outs by reply. Replies are messages of recipients on its channel within seven days of their message.',
     replies: { 200: CampaignResponses },
     errors: ['resource_missing'],
     async handler({ caller, params, signal }) {
-      const requested = { account_id: caller.account_id, gone: signal, narrow: 'Ask again in a minute.' }
-      return reply(200, await platform.reads.run(requested, (sql) => campaigns.responses(sql, caller, params['id']!)))
+      const request = { account_id: caller.account_id, gone: signal, narrow: 'Ask again in a minute.' }
+      return reply(200, await platform.reads.run(request, (sql) => campaigns.responses(sql, caller, params['id']!)))
     },
   }),
 ]

@@ -46,6 +46,7 @@ export async function insertSuppressions(
   rows: readonly SuppressionRow[],
 ): Promise<SuppressionKey[]> {
   if (rows.length === 0) return []
+  // xmax is 0 for inserted rows only
   const written = await sql<(SuppressionKey & { fresh: boolean })[]>`
     insert into suppressions as s (account_id, mode, channel_type, address_hash, reason, message_id,
       request_id, created_at)

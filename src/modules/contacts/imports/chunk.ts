@@ -188,6 +188,7 @@ async function save(
   } catch (error) {
     if (error instanceof WriteConflict && context.expect_new === true)
       return await save(platform, row, target, requested, { ...context, expect_new: false }, report)
+    // a used address is a conflict, which withConflictRetries retries
     if (!/^2[23]/.test(sqlState(error) ?? '') || violatedConstraint(error) === 'contact_addresses_pkey') throw error
     if (requested.length === 1) {
       platform.log.warn({ err: error, import_id: row.id }, 'a row of an import could not be stored')

@@ -152,9 +152,9 @@ const emptyDeleted = ({ pool }: Platform): PeriodicJob => ({
     const emptying = await repository.findEmptying(pool)
     if (emptying === null) return 0
     const tenant = emptying as Tenant
-    const locked = await repository.deleteSomeMembers(pool, tenant, emptying.id, chunk)
-    if (locked < chunk) await transact(pool, (tx) => repository.finishEmptying(tx, tenant, emptying.id))
-    return locked
+    const deleted = await repository.deleteSomeMembers(pool, tenant, emptying.id, chunk)
+    if (deleted < chunk) await transact(pool, (tx) => repository.finishEmptying(tx, tenant, emptying.id))
+    return deleted
   },
 })
 

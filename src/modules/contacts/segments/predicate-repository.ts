@@ -1,6 +1,6 @@
 /**
  * Compiles segment rules to SQL over `contacts c`, with the meaning of `evaluator.ts`. SQL's null counts as false,
- * because there are no negated groups.
+ * because there are no negated groups. Identifiers come from fixed tables, values are bound parameters.
  */
 import type postgres from '#postgres'
 import type { Tenant } from '../../../api/caller.ts'
