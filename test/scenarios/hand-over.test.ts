@@ -197,7 +197,7 @@ test('a stopping service waits for its attempts in progress and for nothing else
   let stopped = false
   const stopping = world.app.stop().then(() => (stopped = true))
   await world.clock.advance(1900)
-  await world.rest.atRest()
+  await world.idleWatch.untilIdle()
   const early = stopped
   await world.clock.advance(100)
   await within('the service to stop once the provider has answered', stopping)

@@ -32,7 +32,7 @@ async function liveWorld(t: TestContext) {
   const { world, api, read } = scripted
   /** One pass, and what it waits for; then half a second. */
   const pass = async () => {
-    await world.rest.whileTimePasses(() => world.tick('dispatch'), 500)
+    await world.idleWatch.whileTimePasses(() => world.tick('dispatch'), 500)
     await world.clock.advance(500)
   }
   return {
@@ -98,7 +98,7 @@ test('parts accepted before a process is killed are not sent again', async (t) =
   const { id, kill } = await dyingSendAttempt(t, world, send)
   await until('the third part', async () => {
     // its lease ends by this clock, whatever the machine takes for a statement
-    await world.rest.atRest()
+    await world.idleWatch.untilIdle()
     await world.clock.advance(500)
     return parts.includes(3)
   })

@@ -55,7 +55,7 @@ async function liveWorld(t: TestContext) {
       const before = parts.length
       const work = world.tick('dispatch')
       await until('a part to go out', () => parts.length > before && steps.length === 0)
-      return { ended: async () => await world.rest.whileTimePasses(() => work, 500) }
+      return { ended: async () => await world.idleWatch.whileTimePasses(() => work, 500) }
     },
     /** Has the provider asked about the message whose hand-over had no answer; what it tells is told by `end`: that it cannot tell. */
     beginAsking: async () => {
@@ -67,7 +67,7 @@ async function liveWorld(t: TestContext) {
       return {
         end: async () => {
           told.resolve({ kind: 'no_information' })
-          await world.rest.whileTimePasses(() => work, 500)
+          await world.idleWatch.whileTimePasses(() => work, 500)
         },
       }
     },

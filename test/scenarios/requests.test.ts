@@ -382,11 +382,11 @@ test('while the database is unreachable requests get 503 with Retry-After', asyn
   await account.api.get('/v1/me')
   const open = await closeDatabase(world.database_url)
   // a connection that has not heard of its end yet takes what is sent on it along; of a message nobody could know what became, of a read it is 503
-  await world.rest.whileTimePasses(async () => {
+  await world.idleWatch.whileTimePasses(async () => {
     for (let connection = 0; connection < poolUse(world.pool).max; connection++) await account.api.get('/v1/messages')
   })
 
-  const [sent, read] = await world.rest.whileTimePasses(() =>
+  const [sent, read] = await world.idleWatch.whileTimePasses(() =>
     Promise.all([account.api.post('/v1/messages', message), account.api.get('/v1/messages')]),
   )
   await open()

@@ -562,7 +562,7 @@ test('running processes share a channel, and stopping one loses nothing', async 
   const { world, sim, channel, read } = await connected(t, { settings: { max_messages_per_second: 1000 } })
   const [one, two] = [await startProcess(t, world, 'one'), await startProcess(t, world, 'two')]
   const { key } = await accountKey(world, channel)
-  const go = <T>(work: () => Promise<T>) => world.rest.whileTimePasses(work)
+  const go = <T>(work: () => Promise<T>) => world.idleWatch.whileTimePasses(work)
   await go(() => one.start())
   await go(() => two.start())
   await go(() => until('a bind', () => sim.bound() === 1))

@@ -97,7 +97,7 @@ test('a process that stalled right before an attempt leaves it to the process th
   await world.settle('dispatch')
   const sent = provider.sent.length
   told.resolve({ kind: 'not_found' })
-  await world.rest.whileTimePasses(() => work)
+  await world.idleWatch.whileTimePasses(() => work)
   await pass()
 
   assert.deepEqual([sent, provider.sent.length, (await read(id)).status], [2, 2, 'sent'])
@@ -118,7 +118,7 @@ test('the outcome of a stalled process neither ends nor hastens a job that anoth
     const before = await job(id)
 
     answer.resolve(late)
-    await world.rest.whileTimePasses(() => work)
+    await world.idleWatch.whileTimePasses(() => work)
     await pass()
     const after = await job(id)
     provider.tell = ({ id: asked_id }) => taken(asked_id, 2)
@@ -149,11 +149,11 @@ test('the outcome of a stalled process does not affect a job that another has in
   )
 
   first.resolve(refused)
-  await world.rest.whileTimePasses(() => work)
+  await world.idleWatch.whileTimePasses(() => work)
   await pass()
   const during = (await read(id)).status
   second.resolve(accepted({ id, attempt: 2 }))
-  await world.rest.whileTimePasses(() => other)
+  await world.idleWatch.whileTimePasses(() => other)
   await world.settle('dispatch')
 
   assert.deepEqual([during, (await read(id)).status, provider.sent.length], ['sending', 'sent', 2])

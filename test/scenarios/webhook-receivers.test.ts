@@ -113,7 +113,7 @@ for (const [name, answer, status] of hanging) {
     const began = world.clock.now()
     const ticking = world.tick('deliver')
     await receiver.arrived(1)
-    await world.rest.whileTimePasses(() => ticking)
+    await world.idleWatch.whileTimePasses(() => ticking)
     await world.clock.advance(began + 9_999 - world.clock.now())
     const during = await newest(account, endpoint_id)
     await world.clock.advance(1)

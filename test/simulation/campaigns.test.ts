@@ -82,7 +82,7 @@ async function simulate(t: TestContext, { world, random, shop, trial, channel, c
   const reports = new Map<string, object>()
   const wrongPolls: string[] = []
   let repeats = 0
-  const whileTimePasses = <T>(work: () => Promise<T>) => world.rest.whileTimePasses(work, momentMs)
+  const whileTimePasses = <T>(work: () => Promise<T>) => world.idleWatch.whileTimePasses(work, momentMs)
   const processes = await simulatedProcesses({
     world,
     random,

@@ -355,7 +355,7 @@ function changesOf({ world, random, processes, shops, look, live, trial, made }:
 }
 
 function simulate({ world, random, processes, shops, look, live, made }: Scene, changes: ReturnType<typeof changesOf>) {
-  const whileTimePasses = <T>(work: () => Promise<T>) => world.rest.whileTimePasses(work, momentMs)
+  const whileTimePasses = <T>(work: () => Promise<T>) => world.idleWatch.whileTimePasses(work, momentMs)
   const { work, killOne, letTimePass } = processes
   const { tell } = shops
   const cancelLeftovers = async () => {

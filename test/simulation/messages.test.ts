@@ -108,7 +108,7 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
   const sent: Sent[] = []
   const reports = new Map<string, object>()
   let repeats = 0
-  const whileTimePasses = <T>(work: () => Promise<T>) => world.rest.whileTimePasses(work, momentMs)
+  const whileTimePasses = <T>(work: () => Promise<T>) => world.idleWatch.whileTimePasses(work, momentMs)
   const processes = await simulatedProcesses({
     world,
     random,

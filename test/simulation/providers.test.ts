@@ -196,7 +196,7 @@ async function simulate(t: TestContext, scene: Scene) {
     stepsMs: [10, 500, 5000, 31_000],
     start: (name) => mortalProcess(t, scene, name),
   })
-  const whileTimePasses = <T>(work: () => Promise<T>) => world.rest.whileTimePasses(work, 100)
+  const whileTimePasses = <T>(work: () => Promise<T>) => world.idleWatch.whileTimePasses(work, 100)
   const sendSome = async () => {
     const messages = Array.from({ length: 1 + random.below(12) }, () => ({
       channel,

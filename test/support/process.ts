@@ -27,7 +27,7 @@ export interface WorldProcess {
 export async function startProcess(t: TestContext, world: PlatformWorld, name: string): Promise<WorldProcess> {
   const { clock, platform } = world
   const pool = testPool(world.database_url, { max: 6, application_name: name })
-  world.rest.pools.add(pool)
+  world.idleWatch.pools.add(pool)
   const app = buildApp({
     pool,
     clock,
@@ -40,16 +40,16 @@ export async function startProcess(t: TestContext, world: PlatformWorld, name: s
     producers: world.producers,
     providers: world.providers,
   })
-  world.rest.pools.add(app.platform.reads.pool)
-  world.rest.ingests.add(app.services.ingest)
+  world.idleWatch.pools.add(app.platform.reads.pool)
+  world.idleWatch.ingests.add(app.services.ingest)
   await app.worker('heartbeat').tick()
   await app.server.listen({ host: '127.0.0.1', port: 0 })
   const base_url = `http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}`
   let dead: Promise<unknown> | undefined
   const kill = async () => {
-    world.rest.pools.delete(pool)
-    world.rest.pools.delete(app.platform.reads.pool)
-    world.rest.ingests.delete(app.services.ingest)
+    world.idleWatch.pools.delete(pool)
+    world.idleWatch.pools.delete(app.platform.reads.pool)
+    world.idleWatch.ingests.delete(app.services.ingest)
     app.server.server.closeAllConnections()
     dead ??= Promise.all([pool.end({ timeout: 0 }), app.platform.reads.close(), app.server.close()]).then(() =>
       sessionsAreOver(world, name),
@@ -57,7 +57,7 @@ export async function startProcess(t: TestContext, world: PlatformWorld, name: s
     await dead
   }
   const stop = async () => {
-    if (dead === undefined) await world.rest.whileTimePasses(() => app.stop(), 100)
+    if (dead === undefined) await world.idleWatch.whileTimePasses(() => app.stop(), 100)
     await kill()
   }
   let started = false
@@ -67,7 +67,7 @@ export async function startProcess(t: TestContext, world: PlatformWorld, name: s
     app,
     base_url,
     api: (key) => apiClient(base_url, key),
-    pass: (worker) => world.rest.whileTimePasses(() => app.worker(worker).tick()),
+    pass: (worker) => world.idleWatch.whileTimePasses(() => app.worker(worker).tick()),
     async start() {
       started = true
       await app.start()

@@ -34,11 +34,11 @@ test('a sleeper on a test clock wakes at its time, in order, and may sleep again
 })
 
 test('time does not advance during a transaction, even if the process pauses for a second', async (t) => {
-  const { pool, clock, rest } = await startPlatform(t)
+  const { pool, clock, idleWatch } = await startPlatform(t)
   await pool`select 1`
   const before = clock.now()
 
-  await rest.whileTimePasses(() =>
+  await idleWatch.whileTimePasses(() =>
     pool.begin(async (tx) => {
       await tx`select 1`
       standStill(1_100)

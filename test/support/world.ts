@@ -35,7 +35,7 @@ import { testDatabase, type TestDatabase } from './database.ts'
 import { testPool } from './pool.ts'
 import { seeded, type Random } from './random.ts'
 import { receiverHost, type Receiver } from './receiver.ts'
-import { watchRest, type Rest } from './rest.ts'
+import { watchIdle, type IdleWatch } from './idle-watch.ts'
 import { until, within } from './waiting.ts'
 
 export interface PlatformOptions {
@@ -59,7 +59,7 @@ export interface PlatformWorld {
   readonly pool: Pool
   readonly clock: FakeClock
   /** How time goes on while something is done that waits for it. */
-  readonly rest: Rest
+  readonly idleWatch: IdleWatch
   readonly random: Random
   /** The workers woken since the last look. */
   readonly woken: string[]
@@ -112,12 +112,12 @@ export async function startPlatform(t: TestContext, options: PlatformOptions = {
     notify: (...workers) => void woken.push(...workers),
     wake: (...workers) => void woken.push(...workers),
   }
-  const rest = watchRest(clock, pool, () => database.idleHolders(advisoryLocks.processes))
+  const idleWatch = watchIdle(clock, pool, () => database.idleHolders(advisoryLocks.processes))
   return {
     platform,
     pool,
     clock,
-    rest,
+    idleWatch,
     random,
     woken,
     database_url: database.url,
@@ -204,11 +204,11 @@ export async function startWorld(t: TestContext, options: PlatformOptions = {}):
     producers,
     providers,
   })
-  parts.rest.pools.add(app.platform.reads.pool)
-  parts.rest.ingests.add(app.services.ingest)
+  parts.idleWatch.pools.add(app.platform.reads.pool)
+  parts.idleWatch.ingests.add(app.services.ingest)
   await app.server.listen({ host: '127.0.0.1', port: options.port ?? 0 })
   let stopped: Promise<void> | undefined
-  const stop = () => (stopped ??= parts.rest.whileTimePasses(() => app.stop(), 100))
+  const stop = () => (stopped ??= parts.idleWatch.whileTimePasses(() => app.stop(), 100))
   closing(t, stop)
   const base_url = `http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}`
   const api = (key?: string | { key: string }) =>
@@ -231,7 +231,7 @@ export async function startWorld(t: TestContext, options: PlatformOptions = {}):
     api,
     tick,
     account: (wanted = {}) => makeAccount(app, api, wanted),
-    pass: (...workers) => parts.rest.whileTimePasses(() => tick(...workers)),
+    pass: (...workers) => parts.idleWatch.whileTimePasses(() => tick(...workers)),
     async settle(...workers) {
       const names = workers.length > 0 ? workers : allWorkers
       await until(

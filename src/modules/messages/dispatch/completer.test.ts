@@ -420,7 +420,7 @@ test('outcomes are written when an unavailable database is back', async (t) => {
   })
   const during = jobs.size
   state.away = false
-  await world.rest.whileTimePasses(() => made.drained())
+  await world.idleWatch.whileTimePasses(() => made.drained())
 
   assert.deepEqual([during, jobs.size], [1, 0])
 })

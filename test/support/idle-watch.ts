@@ -1,4 +1,4 @@
-/** Tells when a world is at rest, so that time can go on where nothing but time is waited for: what is computed or asked of the database is never overtaken by the clock. */
+/** Detects when a world is idle, so that the test clock advances only while nothing but time is awaited. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { pause, systemClock } from '../../src/lib/clock.ts'
 import { poolUse } from '../../src/platform/database/pool.ts'
@@ -7,35 +7,35 @@ import type { Pool } from '../../src/platform/database/sql.ts'
 import type { FakeClock } from './clock.ts'
 import { within } from './waiting.ts'
 
-export interface Rest {
-  /** The pools of the processes that are watched. */
+export interface IdleWatch {
+  /** The pools of the watched processes. */
   readonly pools: Set<Pool>
-  /** Where their messages wait to be committed, bulk with rests in the machine's time: the clock of the test stands while any does. */
+  /** The ingests of the watched processes: bulk commits pause in real time, so the test clock waits until all of them are empty. */
   readonly ingests: Set<Services['ingest']>
   /**
-   * Resolves once no statement is under way and what was answered has been acted on. A database that is away never rests: after a second for which somebody waits for a
-   * connection. After half a minute at the latest, for a test may hold a statement up itself.
+   * Resolves once no statement is running and its callers have handled the answers. Also resolves after a second in which somebody waits for a connection (the database is
+   * away), and after half a minute at the latest, because a test may block a statement itself.
    */
-  atRest(): Promise<void>
-  /** Does the work while time goes on by `step_ms` whenever the world is at rest. */
+  untilIdle(): Promise<void>
+  /** Does the work and advances the clock by `step_ms` whenever the world is idle. */
   whileTimePasses<T>(work: () => Promise<T>, step_ms?: number): Promise<T>
 }
 
-/** Turns of the event loop in a row without a statement; what travels between sockets of this process takes fewer. */
+/** Turns of the event loop in a row without a statement. Data between two sockets of this process needs fewer. */
 const quietTurns = 10
 const awayMs = 1_000
-const heldUpMs = 30_000
-/** The time between two checks counts at most this much: a suspended process receives no answers. */
-const lookMs = 10
+const blockedMs = 30_000
+/** The most that the time between two checks counts: a suspended process receives no answers. */
+const checkMs = 10
 
 const machine = systemClock()
 
-/** `idleHolders`: sessions that are reserved for good and have nothing to do. */
-export function watchRest(clock: FakeClock, pool: Pool, idleHolders: () => Promise<number>): Rest {
+/** `idleHolders` counts the sessions that are reserved for good and run nothing. */
+export function watchIdle(clock: FakeClock, pool: Pool, idleHolders: () => Promise<number>): IdleWatch {
   const pools = new Set([pool])
   const ingests = new Set<Services['ingest']>()
 
-  async function seen(): Promise<'quiet' | 'waiting' | 'working'> {
+  async function state(): Promise<'quiet' | 'waiting' | 'working'> {
     let [in_use, waiting] = [0, 0]
     for (const use of [...pools].map(poolUse)) {
       in_use += use.in_use
@@ -47,18 +47,18 @@ export function watchRest(clock: FakeClock, pool: Pool, idleHolders: () => Promi
     return in_use === 0 || in_use === (await idleHolders()) ? 'quiet' : 'working'
   }
 
-  /** Where the work is over nothing moves the clock any more, so that a second is enough there. */
-  async function atRest(isOver = () => false): Promise<void> {
+  /** Once the work is over nothing advances the clock any more, so a second is enough. */
+  async function untilIdle(isOver = () => false): Promise<void> {
     let [quiet, spent, waited, last] = [0, 0, 0, machine.now()]
     while (quiet < quietTurns) {
-      const state = await seen()
+      const current = await state()
       const now = machine.now()
-      const passed = Math.min(now - last, lookMs)
+      const passed = Math.min(now - last, checkMs)
       last = now
       spent += passed
-      waited = state === 'waiting' ? waited + passed : 0
-      if (waited > awayMs || spent > (isOver() ? awayMs : heldUpMs)) return
-      quiet = state === 'quiet' ? quiet + 1 : 0
+      waited = current === 'waiting' ? waited + passed : 0
+      if (waited > awayMs || spent > (isOver() ? awayMs : blockedMs)) return
+      quiet = current === 'quiet' ? quiet + 1 : 0
       if (quiet === quietTurns / 2) await pause(1)
       else await turn()
     }
@@ -66,7 +66,7 @@ export function watchRest(clock: FakeClock, pool: Pool, idleHolders: () => Promi
 
   async function passTime(isOver: () => boolean, step_ms: number): Promise<void> {
     for (;;) {
-      await atRest(isOver)
+      await untilIdle(isOver)
       if (isOver()) return
       await clock.advance(step_ms)
     }
@@ -75,11 +75,11 @@ export function watchRest(clock: FakeClock, pool: Pool, idleHolders: () => Promi
   return {
     pools,
     ingests,
-    atRest: () => atRest(),
+    untilIdle: () => untilIdle(),
     async whileTimePasses(work, step_ms = 25) {
       let over = false
       const done = work().finally(() => (over = true))
-      // told to the caller below, also when it comes before
+      // the caller gets this error from `done` below
       done.catch(() => undefined)
       const passing = passTime(() => over, step_ms)
       try {
