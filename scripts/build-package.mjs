@@ -27,7 +27,7 @@ for (const path of read.flatMap(filesAt)) {
   mkdirSync(dirname(join(made, path)), { recursive: true })
   cpSync(join(root, path), join(made, path))
 }
-// as for the sources
+// the compiled program reads its package.json, as the sources do
 const { name, version, type, imports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 writeFileSync(
   join(made, 'package.json'),

@@ -18,7 +18,7 @@ const entropyLength = 32
 const checksumLength = 6
 const shape = /^svc_(live|test|src)_[0-9A-Za-z]{38}$/
 
-/** `fill` makes random bytes; tests pass a seeded one. */
+/** Tests pass a seeded `fill`. */
 export function newKey(prefix: KeyPrefix, fill: (size: number) => Uint8Array = randomBytes): string {
   let text = `svc_${prefix}_`
   const end = text.length + entropyLength

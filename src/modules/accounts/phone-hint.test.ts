@@ -1,4 +1,3 @@
-/** Hints for refused phone numbers, and their queries. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import postgres from '#postgres'

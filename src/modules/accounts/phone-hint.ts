@@ -5,7 +5,7 @@ import { normalisePhone } from '../../lib/phone.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import { findDefaultCountry } from './repository.ts'
 
-/** Adds it to the failure of `param`. A national number is read by the account's default country. */
+/** A national number is read with the account's default country. */
 export async function withPhoneHint(
   sql: Db,
   { account_id }: Pick<Tenant, 'account_id'>,
@@ -21,7 +21,7 @@ export async function withPhoneHint(
   )
 }
 
-/** For a number written as in `country`; empty when there is none. */
+/** In the notation of `country`; empty when there is none. */
 export function phoneHint(written: string, country: string | null): string {
   const meant = internationalForm(written) ?? nationalForm(written, country)
   return meant === null ? '' : didYouMean(meant)
@@ -29,7 +29,6 @@ export function phoneHint(written: string, country: string | null): string {
 
 export const defaultCountryOf = findDefaultCountry
 
-/** Shared by the items of a batch. */
 const inProgress = new WeakMap<Db, Map<string, Promise<string | null>>>()
 
 function sharedCountry(sql: Db, account_id: string): Promise<string | null> {

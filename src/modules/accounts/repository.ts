@@ -27,7 +27,6 @@ export interface KeyRow {
   readonly created_at: string
 }
 
-/** With the fields of its account that authentication needs. */
 export interface KeyWithAccount extends KeyRow {
   readonly account_name: string
   readonly suspended_at: string | null
@@ -60,7 +59,6 @@ export async function lockAccount(sql: Db, id: string): Promise<AccountRow | nul
   return row ?? null
 }
 
-/** Locked until the transaction ends. */
 export async function isSuspended(tx: Db, id: string): Promise<boolean> {
   const [row] = await tx<
     { suspended: boolean }[]
@@ -102,7 +100,7 @@ export async function updateAccount(sql: Db, row: AccountRow): Promise<void> {
     where id = ${row.id}`
 }
 
-/** ISO 3166 alpha-2; null until it is set. */
+/** null until it is set. */
 export async function findDefaultCountry(sql: Db, account_id: string): Promise<string | null> {
   const [row] = await sql<
     Pick<AccountRow, 'default_country'>[]
@@ -154,7 +152,6 @@ export interface KeysOf {
   readonly mode: Mode | null
 }
 
-/** One more than the page limit. */
 export async function pageOfKeys(
   sql: Db,
   { account_id, mode }: KeysOf,
@@ -177,7 +174,7 @@ export async function countUnrevokedKeys(sql: Db, account_id: string): Promise<n
   return row!.keys
 }
 
-/** Repeating it changes nothing. Null when there is no such key, or not in this account. */
+/** null when there is no such key, or not in this account. */
 export async function revokeKey(sql: Db, id: string, account_id: string | null, at: string): Promise<KeyRow | null> {
   const [row] = await sql<KeyRow[]>`
     update api_keys
@@ -194,7 +191,7 @@ export async function setAllowlist(sql: Db, id: string, ip_allowlist: readonly s
   return row ?? null
 }
 
-/** Accounts that are or were suspended, with `suspended_at` and `reinstated_at`, for statements of other modules. */
+/** For statements of other modules: accounts that are or were suspended. */
 export const suspensions = (sql: Db) =>
   sql`
     select id, suspended_at, reinstated_at

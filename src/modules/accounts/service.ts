@@ -27,7 +27,6 @@ export interface NewKey {
   readonly mode: Mode
   readonly name?: string
   readonly scopes?: readonly Scope[]
-  /** ISO 8601. */
   readonly expires_at?: string | null
   readonly ip_allowlist?: readonly string[]
 }
@@ -49,7 +48,7 @@ export interface AccountService {
   readonly findKey: FindKey
   /** After a change, and whenever one may have been missed. */
   forgetKeys(): void
-  /** In every process. Call it after the transaction of a change. */
+  /** Forgets keys in every process. Call it after the transaction of a change. */
   publishKeys(): void
   me(caller: Caller): Account
   /** null for an unknown account. */
@@ -61,28 +60,25 @@ export interface AccountService {
   /** Problems: parameter_invalid for an empty or overlong name, a malformed e-mail address and an unknown country. */
   create(account: NewAccount, sql?: Db): Promise<AccountRow>
   list(): Promise<AccountRow[]>
-  /** Newest first, one more than the page limit. */
   listPage(sql: Db, page: Page): Promise<AccountRow[]>
   /** Throws `resource_missing`. */
   find(sql: Db, id: string): Promise<AccountRow>
   /** `on`, here and below: the transaction to join. */
   update(id: string, changes: AccountChanges, on?: Db): Promise<AccountRow>
-  /** Rejects the account's keys from now on and publishes `account_suspended`. Repeating it changes nothing. */
+  /** Rejects the account's keys from now on. Publishes `account_suspended`. */
   suspend(id: string, on?: Db): Promise<AccountRow>
   reinstate(id: string, on?: Db): Promise<AccountRow>
-  /** Against suspension, until the transaction ends. Throws 403 `account_suspended`. */
+  /** Locks it against suspension. Throws 403 `account_suspended`. */
   requireUnsuspended(tx: Db, id: string): Promise<void>
   /**
-   * Problems: resource_missing; parameter_invalid for an expiry in the past; `api_key_limit` beyond 50 unrevoked keys
-   * of the account.
+   * Problems: resource_missing; parameter_invalid for an expiry in the past; `api_key_limit` beyond 50 unrevoked keys.
    */
   createKey(key: NewKey, on?: Db): Promise<CreatedKey>
   listKeys(account_id: string): Promise<KeyRow[]>
-  /** One more than the page limit. */
   pageOfKeys(sql: Db, of: KeysOf, page: Page): Promise<KeyRow[]>
   /** `owner`: the account that must own the key. */
   revokeKey(id: string, on?: Db, owner?: string): Promise<KeyRow>
-  /** None: all addresses. */
+  /** An empty list allows all addresses. */
   setAllowlist(id: string, ip_allowlist: readonly string[], on?: Db): Promise<KeyRow>
 }
 
@@ -134,7 +130,6 @@ export function accountService(platform: Platform): AccountService {
 
 type KeyMethods = Pick<AccountService, 'createKey' | 'listKeys' | 'pageOfKeys' | 'revokeKey' | 'setAllowlist'>
 
-/** `changed` runs after each change. */
 function keysOf(platform: Platform, changed: () => void): KeyMethods {
   const { pool, clock } = platform
   return {

@@ -27,7 +27,6 @@ import { type Db, transact, type Transaction } from '../../platform/database/sql
 
 export type AutomationService = ReturnType<typeof automationService>
 
-/** Operations throw the Problem that refuses the request. */
 export function automationService(deps: AutomationDeps) {
   const changes = new InOrder()
   return {
@@ -36,9 +35,7 @@ export function automationService(deps: AutomationDeps) {
     list: listAutomations,
     get: async (sql: Db, tenant: Tenant, id: string): Promise<Automation> =>
       automationObject(await existing(sql, tenant, id)),
-    /**
-     * Absent fields stay. Cancels waiting runs if the automation is paused, or its event type or channel type changes.
-     */
+    /** Cancels waiting runs if the automation is paused, or its event type or channel type changes. */
     update: (sql: Db, tenant: Tenant, id: string, body: AutomationUpdate): Promise<Automation> =>
       changes.run(id, () => updateAutomation(deps, sql, tenant, id, body)),
     remove: (sql: Db, tenant: Tenant, id: string): Promise<void> => removeAutomation(deps, sql, tenant, id),
@@ -126,7 +123,7 @@ function cancellationOf(before: AutomationRow, after: AutomationRow): Cancellati
     : null
 }
 
-/** Null if the automation has changed since it was read. Writes nothing if nothing changes. */
+/** null if the automation has changed since it was read. */
 async function writeUnchanged(
   deps: AutomationDeps,
   tx: Transaction,
@@ -161,9 +158,8 @@ async function removeAutomation({ platform }: AutomationDeps, sql: Db, tenant: T
 }
 
 /**
- * Locks the source until the transaction ends, so that no event is accepted meanwhile. Raises its configuration version
- * if `enabled_events` or `event_settings` change (behaviour: integrations 1.4, 1.5). 404 `resource_missing` if it does
- * not exist.
+ * Locks the source, so that no event is accepted meanwhile. Raises its configuration version if `enabled_events` or
+ * `event_settings` change (behaviour: integrations 1.4, 1.5).
  */
 async function changeAutomations<T>(
   tx: Transaction,

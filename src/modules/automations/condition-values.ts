@@ -12,15 +12,12 @@ export interface FieldContent {
   readonly exists: boolean
   /** In lower case. */
   readonly texts: readonly string[]
-  /** See `wantedKeysOf`. */
   readonly keys: ReadonlySet<string>
   readonly least: number
   readonly most: number
-  /** ISO 8601 in UTC. */
   readonly times: readonly string[]
 }
 
-/** Compared per field. */
 const charactersMax = 10_000
 
 const known = new WeakMap<ConditionEvent, Map<string, FieldContent>>()

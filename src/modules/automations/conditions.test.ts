@@ -1,4 +1,4 @@
-/** Conditions have the meaning of segment rules, and a missing value never fails (behaviour: integrations 5.3, 5.4). */
+/** Conditions (behaviour: integrations 5.3, 5.4). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'

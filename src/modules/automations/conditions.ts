@@ -39,7 +39,6 @@ function eventField(name: string): Field | null {
   return null
 }
 
-/** As JSON. */
 const conditionsLengthMax = 20_000
 
 export function conditionsFailures(conditions: unknown): readonly Detail[] {
@@ -59,7 +58,7 @@ export interface ConditionResult {
   readonly met: boolean
 }
 
-/** null is met by every event. `now`: ms since 1970. */
+/** null: every event. */
 export const conditionsMet = (conditions: object | null, event: ConditionEvent, now: number): boolean =>
   conditions === null || fits(rulesOf(conditions), (condition) => holds(condition, event, now))
 
@@ -71,7 +70,7 @@ export const conditionResults = (conditions: object | null, event: ConditionEven
         met: holds(condition, event, now),
       }))
 
-/** Parsed conditions by JSON, least recently used first: parsing takes longer than evaluating. */
+/** Parsing takes longer than evaluating. Least recently used first. */
 const readLately = new Map<string, Group>()
 const readLatelyMax = 500
 
@@ -89,7 +88,7 @@ function rulesOf(conditions: object): Group {
 
 const leavesOf = (node: Group | Condition): Condition[] => (isGroup(node) ? node.conditions.flatMap(leavesOf) : [node])
 
-/** A negation holds if no value fits the operator that it inverts. */
+/** A negation holds if no value matches the inverted operator. */
 const denied: Readonly<Partial<Record<Condition['operator'], Condition['operator']>>> = {
   not_equals: 'equals',
   not_in: 'in',

@@ -1,4 +1,4 @@
-/** The services that automations and their runs use. */
+/** The services that automations use. */
 import type { Platform } from '../../platform/platform.ts'
 import type { ChannelService } from '../channels/service.ts'
 import type { ContactService } from '../contacts/service.ts'

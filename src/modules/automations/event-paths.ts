@@ -20,7 +20,7 @@ export function readPath(text: string, root: string): Path | null {
   return steps.length <= stepsMax && steps.every((step) => step.trim() === step) ? steps : null
 }
 
-/** Without an index, every entry of an array is followed. null and blank texts are left out. */
+/** Without an index, every entry of an array is followed. Leaves out null and blank texts. */
 export function valuesAt(root: unknown, path: Path): unknown[] {
   let found: unknown[] = [root]
   for (const step of path) {

@@ -1,4 +1,4 @@
-/** Domain events handled by automations, in the transactions that publish them (behaviour: integrations 5.7). */
+/** Handles domain events in the transactions that publish them (behaviour: integrations 5.7). */
 import type { DomainEventPayloads } from '../../api/domain-events.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { changeOfLocked } from './automation-service.ts'

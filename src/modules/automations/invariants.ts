@@ -1,4 +1,4 @@
-/** Invariants of automations, checked by `posthorn doctor`. */
+/** Invariants of automations. */
 import { redactionInvariants } from './redactions/redaction.ts'
 import { deletedBefore, messagesOfOrigin } from '../messages/service.ts'
 import { breachesMax, invariant, type Invariant, type Platform } from '../../platform/platform.ts'

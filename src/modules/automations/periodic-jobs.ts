@@ -1,4 +1,4 @@
-/** The periodic jobs of the module (behaviour: integrations 3.7, 4.8). */
+/** Periodic jobs of automations (behaviour: integrations 3.7, 4.8). */
 import { deleteOrphanedReceipts } from './events/repository.ts'
 import { redacting } from './redactions/redaction.ts'
 import { firstRedaction } from './redactions/repository.ts'

@@ -14,14 +14,12 @@ import * as repository from './repository.ts'
 import * as runRepository from './runs/repository.ts'
 import { runObject } from './runs/run.ts'
 
-/** 404 `resource_missing`. */
 export async function existing(sql: Db, tenant: Tenant, id: string): Promise<AutomationRow> {
   const row = isId('aut', id) ? await repository.findAutomation(sql, tenant, id) : null
   if (row === null) throw missing('automation', id)
   return row
 }
 
-/** Up to `limit + 1`, newest first. */
 export async function listAutomations(
   sql: Db,
   tenant: Tenant,
@@ -33,7 +31,6 @@ export async function listAutomations(
   return (await repository.listAutomations(sql, tenant, filters, page)).map(automationObject)
 }
 
-/** 404 `resource_missing`. */
 export async function getRun(sql: Db, tenant: Tenant, id: string): Promise<AutomationRun> {
   const row = isId('run', id) ? await runRepository.findRun(sql, tenant, id) : null
   if (row === null) throw missing('automation run', id)

@@ -57,7 +57,6 @@ export async function lockAutomation(
   return row ?? null
 }
 
-/** In ID order. */
 export async function sourcesOfChannel(sql: Db, { account_id, mode }: Tenant, channel_id: string): Promise<string[]> {
   const rows = await sql<{ source_id: string }[]>`
     select distinct source_id from automations
@@ -95,7 +94,6 @@ export async function countAutomations(sql: Db, { account_id, mode }: Tenant, so
   return row!.count
 }
 
-/** Existing or deleted. */
 export async function automationExisted(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   const rows = await sql`
     select 1 from automations where account_id = ${account_id} and mode = ${mode} and id = ${id}`
@@ -154,7 +152,6 @@ export async function enabledEventsOf(
     group by source_id, event_type order by source_id, event_type`
 }
 
-/** Of any tenants, oldest first. */
 export async function activeAutomationsOf(sql: Db, source_ids: readonly string[]): Promise<ActiveAutomation[]> {
   return await sql<ActiveAutomation[]>`
     select a.account_id, a.mode, a.id, a.source_id, a.event_type, a.conditions, a.delay_seconds, a.cancel_on,

@@ -17,7 +17,6 @@ export { getReceipt, getRun } from './queries.ts'
 
 export interface AutomationServiceDeps extends AutomationDeps {
   readonly accounts: AccountService
-  /** Whether no other process accepts requests or runs workers. */
   readonly alone: () => boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * Simulates what an automation would do about an event, with the code of real events
- * (behaviour: integrations 5.8, 5.9). Nothing is stored or sent.
+ * Simulates an automation for an event, with the code of real events (behaviour: integrations 5.8, 5.9). Nothing is
+ * stored or sent.
  */
 import type { Tenant } from '../../api/caller.ts'
 import { isId } from '../../api/ids.ts'
@@ -27,7 +27,7 @@ interface SimulatedEvent {
   readonly content: EventContent
 }
 
-/** A paused automation is simulated as if it were active. 404 for an unknown automation or receipt. */
+/** A paused automation is simulated as if it were active. */
 export async function simulate(
   deps: AutomationDeps,
   sql: Db,

@@ -22,7 +22,6 @@ export type AutomationFields = Omit<
   'account_id' | 'mode' | 'id' | 'source_id' | 'created_at' | 'updated_at'
 >
 
-/** Values may have any type. */
 export const automationFailures = ({ name, event_type, cancel_on, conditions }: AutomationUpdate): Detail[] => [
   ...(typeof name === 'string' && name.trim() === ''
     ? [{ param: 'name', code: 'too_short' as const, message: '`name` must not be empty.' }]
@@ -50,7 +49,6 @@ export const fieldsOf = ({
   ...fields
 }: AutomationRow): AutomationFields => fields
 
-/** Of a new automation. */
 const defaults = {
   status: 'active',
   conditions: null,
@@ -61,8 +59,8 @@ const defaults = {
 } as const satisfies Partial<AutomationFields>
 
 /**
- * Absent fields keep their value in `before`. Validates the message only if it, its fallbacks or channel change, or the
- * automation becomes active. Throws the Problem that refuses the body.
+ * Validates the message only if it, its fallbacks or channel change, or the automation becomes active. Throws the
+ * Problem that refuses the body.
  */
 export async function checkAutomation(
   deps: SavingDeps,

@@ -1,4 +1,4 @@
-/** The wallet of an account: its row, and the balance as the API shows it. */
+/** The wallet of an account: its row and its JSON. */
 import type { Mode } from '../../api/caller.ts'
 import type { Balance } from '../../api/resources/balance.ts'
 import { byOrderOfUse, packageObject, packageStatus, type GrantRow } from './package.ts'

@@ -1,4 +1,3 @@
-/** SQL and memory choose the same grant. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'

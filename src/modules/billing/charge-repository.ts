@@ -4,7 +4,6 @@
  */
 import type { Db } from '../../platform/database/sql.ts'
 
-/** A row of `grants` that can pay at `at` (ISO 8601). */
 export const usableAt = (sql: Db, at: string) =>
   sql`credits_remaining > 0 and expired_at is null and (expires_at is null or expires_at > ${at})`
 
@@ -14,9 +13,8 @@ export const paysFor = (sql: Db, channel_type: ReturnType<Db>) =>
 export const orderOfUse = (sql: Db) => sql`expires_at nulls last, id`
 
 export interface ChargeMoment {
-  /** ISO 8601. */
   readonly at: string
-  /** balance.low is recorded again for wallets that had it before this time (ISO 8601). */
+  /** balance.low is recorded again for wallets that had it before this time. */
   readonly low_cutoff: string
   readonly several: boolean
 }
@@ -25,7 +23,7 @@ export interface ChargeMoment {
  * CTEs that debit the rows of `checked` (account_id, channel_type, price, verdict) without a verdict. They end in
  * `fund` (account_id, channel_type, grant_id, covered, balance_before, sequence_before, entry_at), to be joined where
  * `price > 0`. Not covered, and charged under locks by `charge.ts`: too little money, a wallet that falls below its
- * threshold without credits, a grant that would run empty. Wallets are locked in the order of their accounts.
+ * threshold without credits, a grant that would run empty. Wallets are locked in account order.
  */
 export const fundsFor = (sql: Db, { at, low_cutoff, several }: ChargeMoment) => sql`
     ${pricedSources(sql, at)},
@@ -97,7 +95,7 @@ const pricedSources = (sql: Db, at: string) => sql`
 
 /**
  * Whether the account of wallet `w` has credits left. The statement may wait for the wallet and still see a grant that
- * was emptied meanwhile: grants count only if the wallet has no newer entry than the statement saw.
+ * was emptied meanwhile: grants count only if the wallet has no entry newer than the statement saw.
  */
 const hasCredits = (sql: Db, at: string) => sql`exists (
             select from wallets seen

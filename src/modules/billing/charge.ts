@@ -1,4 +1,4 @@
-/** Charges messages under locks (behaviour: billing 2). The accept statement charges by `charge-repository.ts`. */
+/** Charges messages under locks (behaviour: billing 2). */
 import type { Mode } from '../../api/caller.ts'
 import type { Id } from '../../api/ids.ts'
 import { isoTime } from '../../lib/clock.ts'
@@ -17,7 +17,6 @@ export interface ChargeItem {
   readonly channel_type: string
   readonly channel_id: string
   readonly price_micros: number
-  /** ISO 8601. */
   readonly created_at: string
 }
 
@@ -45,7 +44,6 @@ export interface Allocation {
   readonly grants: readonly GrantRow[]
 }
 
-/** See `BillingService.chargeInOrder`. */
 export async function chargeInOrder(platform: Platform, tx: Db, items: readonly ChargeItem[]): Promise<Charge[]> {
   const now = (): string => isoTime(platform.clock.now())
   const newId = (): Id<'txn'> => platform.ids('txn')
@@ -61,8 +59,8 @@ export async function chargeInOrder(platform: Platform, tx: Db, items: readonly 
 }
 
 /**
- * Each item by itself, in order: a refused expensive one does not affect a cheaper one after it. A credit of the first
- * applicable grant pays, otherwise the wallet. Accounts without a wallet row can pay for nothing.
+ * Each item by itself, in order. A credit of the first applicable grant pays, otherwise the wallet. Accounts without a
+ * wallet row can pay for nothing.
  */
 export function allocate(
   items: readonly ChargeItem[],

@@ -10,19 +10,16 @@ import { listShownGrants, markExpiring, markLow } from './repository.ts'
 
 const lowBalanceIntervalMs = 24 * 3600_000
 
-/** Before the expiry (behaviour: billing 6.3). */
 export const expiryNoticeMs = 7 * 24 * 3600_000
 
-/** The effect of a transaction on rows that it has locked. */
 export interface Movements {
-  /** ISO 8601. */
   readonly at: string
   readonly wallets: readonly WalletRow[]
-  /** As they are now, but with the earlier `exhausted_at`. */
+  /** With the earlier `exhausted_at`. */
   readonly grants: readonly GrantRow[]
 }
 
-/** package.exhausted and balance.low. The locks keep other processes from recording the same. */
+/** The locks keep other processes from recording the same. */
 export async function recordBillingEvents(tx: Db, platform: Platform, movements: Movements): Promise<void> {
   const { at } = movements
   const exhausted = movements.grants.filter((grant) => grant.credits_remaining === 0 && grant.exhausted_at === null)
@@ -64,7 +61,6 @@ function packageEvent(
   }
 }
 
-/** Below their threshold and without credits, at most once in 24 hours. */
 async function lowBalances(
   tx: Db,
   platform: Platform,

@@ -104,7 +104,6 @@ test('two hundred concurrent messages with money for 120 are charged exactly 120
   assert.deepEqual(await bank.breaches(), [])
 })
 
-/** Two fresh accounts, their charges, and the actions. */
 async function openBank(platform: Platform) {
   const { pool, clock, ids } = platform
   const billing = billingService(platform)

@@ -4,15 +4,14 @@ import type { BalanceTransaction, TransactionType } from '../../api/resources/ba
 
 /** `charge-repository.ts` repeats these texts in SQL. */
 export const ledgerAccounts = {
-  /** The customer's money. */
   wallet: 'wallet',
-  /** Charges go here, refunds come from here. */
+  /** Charges, and their refunds. */
   usage: 'usage',
-  /** Top-ups come from here. */
+  /** Top-ups. */
   funding: 'funding',
-  /** Granted credits come from here. */
+  /** Granted credits. */
   issued: 'issued',
-  /** Credits that expire unused go here. */
+  /** Credits that expired unused. */
   expiry: 'expiry',
 } as const
 
@@ -30,7 +29,7 @@ export interface LedgerEntry {
   readonly amount: number
   readonly package_grant_id: string | null
   readonly message_id: string | null
-  /** Set for a top-up in the console, and so is `payment_reference`. */
+  /** Set for top-ups in the console, as is `payment_reference`. */
   readonly top_up_id?: string | null
   readonly payment_reference?: string | null
   readonly note: string | null
@@ -49,7 +48,7 @@ export function signedAmounts(entry: Pick<LedgerEntry, 'unit' | 'debit' | 'credi
   return { amount_micros: 0, credits: entry.credit.startsWith('grant:') ? entry.amount : -entry.amount }
 }
 
-/** Not before the wallet's newest entry, unless that is on another day, because usage counts by day. */
+/** Not before the wallet's newest entry, except on another day, because usage counts by day. */
 export function entryTime(at: string, wallet: { readonly last_entry_at: string | null } | undefined): string {
   const last = wallet?.last_entry_at ?? null
   return last !== null && last > at && last.slice(0, 10) === at.slice(0, 10) ? last : at

@@ -18,11 +18,10 @@ import { lockWallet } from './wallet.ts'
 
 export interface NewPackage {
   readonly account_id: string
-  /** 1 or more. */
   readonly credits: number
   /** Empty: all. */
   readonly channel_types: readonly string[]
-  /** ISO 8601, in the future; null: never. */
+  /** In the future; null: never. */
   readonly expires_at: string | null
   readonly name: string
 }

@@ -1,4 +1,4 @@
-/** Periodic jobs of billing: expired credits are written off, expiring packages announced, usage rows folded. */
+/** Periodic jobs of billing. */
 import type { PeriodicJob, Platform } from '../../platform/platform.ts'
 import { untilDone } from '../../platform/jobs/periodic-jobs.ts'
 import { announceExpiring, writeOffExpired } from './package-lifecycle.ts'

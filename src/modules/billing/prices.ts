@@ -23,11 +23,10 @@ export interface Prices {
   /** Not cached, for callers inside a transaction. */
   priceIn(sql: Db, tenant: Tenant, channel_type: string): Promise<number>
   pricesOf(tenant: Tenant): Promise<{ channel_type: string; amount_micros: number }[]>
-  /** null: the price of accounts without one of their own. */
   setPrice(sql: Db, account_id: string | null, channel_type: string, amount_micros: number): Promise<SetPrice>
   /**
-   * With an account: its prices. Without: the installation's prices, then every account's own. 404 `resource_missing`
-   * for an unknown account.
+   * Without an account: the installation's prices, then every account's own. 404 `resource_missing` for an unknown
+   * account.
    */
   listPrices(sql: Db, account_id?: string): Promise<SetPrice[]>
 }

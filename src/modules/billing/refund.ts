@@ -22,7 +22,6 @@ export interface RefundedMessage {
   readonly channel_id: string
 }
 
-/** See `BillingService.refund`. */
 export async function refundMessages(
   platform: Platform,
   tx: Db,
@@ -56,7 +55,7 @@ const grantsOf = (charges: readonly ChargeRow[]): { account_id: string; id: stri
 
 /**
  * One message_refund per charge. A credit of a grant that was already written off is written off at once by a second
- * package_expiry; otherwise the periodic job does it.
+ * package_expiry.
  */
 function refundEntries(
   charges: readonly ChargeRow[],

@@ -159,7 +159,7 @@ export async function insertGrant(
       ${grant.credits_total}, 0, ${grant.expires_at}, ${grant.created_at})`
 }
 
-/** Of every account, past their expiry and not written off, the most overdue first. */
+/** The most overdue first. */
 export async function listExpired(
   sql: Db,
   at: string,
@@ -218,14 +218,14 @@ export async function markExpiring(
 }
 
 export interface PriceRow {
-  /** '': the price of every account without a price of its own. */
+  /** '': every account without its own. */
   readonly account_id: string
   readonly channel_type: string
   readonly amount_micros: number
   readonly updated_at: string
 }
 
-/** The installation's prices, then the account's own; without an account, the prices of all. */
+/** Without an account, the prices of all. */
 export async function listPrices(sql: Db, account_id?: string): Promise<PriceRow[]> {
   return await sql<PriceRow[]>`
     select account_id, channel_type, amount_micros, updated_at from prices
@@ -247,12 +247,11 @@ export interface EntryFilters {
   readonly type: string | null
   readonly message_id: string | null
   readonly package_grant_id: string | null
-  /** ISO 8601, exclusive. */
+  /** Exclusive. */
   readonly created_after: string | null
   readonly created_before: string | null
 }
 
-/** Newest first, one more than the page limit. */
 export async function listEntries(
   sql: Db,
   account_id: string,
@@ -291,7 +290,7 @@ export async function entryExists(sql: Db, account_id: string, id: string): Prom
   return row !== undefined
 }
 
-/** For invariants of other modules: id, account_id, message_id, type, unit, amount, package_grant_id. */
+/** For invariants of other modules. */
 export const entriesOfMessages = (sql: Db) => sql`
   select id, account_id, message_id, type, unit, amount, package_grant_id
   from ledger_entries

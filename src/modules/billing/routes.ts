@@ -13,7 +13,7 @@ import type { BillingService } from './service.ts'
 const tag = 'Billing'
 const scope = 'billing:read'
 
-/** Without a default limit, and without cursors because the objects have no IDs. */
+/** No cursors, because the objects have no IDs. */
 const onlyPage = {
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: limits.page_max, description: 'Objects at most. Default: all of them.' }),

@@ -37,7 +37,7 @@ export { entriesOfMessages } from './repository.ts'
 export interface Funds {
   readonly credits: number
   readonly wallet_micros: number
-  /** Of one message; 0: free. */
+  /** 0: free. */
   readonly price_micros: number
 }
 
@@ -72,22 +72,20 @@ export interface BillingService {
   refund(tx: Db, messages: readonly RefundedMessage[], at: string): Promise<void>
   entryId(): Id<'txn'>
   addUsage(tx: Db, deltas: readonly UsageDelta[]): Promise<void>
-  /** Locks nothing. Test mode pays nothing. */
+  /** Locks nothing. */
   fundsOf(sql: Db, tenant: Tenant, channel_type: string): Promise<Funds>
   /** No credits remain and the wallet is below its threshold; never in test mode. */
   isLow(sql: Db, tenant: Tenant): Promise<boolean>
   /** In test mode the wallet is 0 and there are no packages. */
   balance(sql: Db, tenant: Tenant): Promise<Balance>
-  /**
-   * Live mode. Problems, here and below: resource_missing for an unknown account, parameter_invalid for invalid values.
-   */
+  /** Problems, here and below: resource_missing for an unknown account, parameter_invalid for invalid values. */
   liveBalance(sql: Db, account_id: string): Promise<Balance>
   /** `amount_micros` is positive; `note` has up to 500 characters. */
   creditWallet(sql: Db, account_id: string, amount_micros: number, note: string | null): Promise<Balance>
   grantPackage(sql: Db, grant: NewPackage): Promise<Package>
   lowBalance(sql: Db, account_id: string): Promise<number>
   setLowBalance(sql: Db, account_id: string, low_balance_micros: number): Promise<void>
-  /** Up to `limit + 1`, newest first. Test mode has none. */
+  /** Test mode has none. */
   transactions(sql: Db, tenant: Tenant, filters: TransactionFilters, page: Page): Promise<BalanceTransaction[]>
   transaction(sql: Db, tenant: Tenant, id: string): Promise<BalanceTransaction | null>
   /** By group (default `day`), newest day first; days, months and channels without usage have no record. */

@@ -31,7 +31,6 @@ export const noUsage: UsageCounts = {
 
 export const dayOf = (at: string): string => at.slice(0, 10)
 
-/** So that a batch writes one row per channel. */
 export function mergeUsage(deltas: readonly UsageDelta[]): UsageDelta[] {
   const merged = new Map<string, UsageDelta>()
   for (const delta of deltas) {

@@ -12,7 +12,6 @@ export function requireChannelTypes(param: string, channel_types: readonly strin
     )
 }
 
-/** `label` starts the message. */
 export function requireWhole(param: string, label: string, value: number, min: number): void {
   if (!Number.isSafeInteger(value) || value < min)
     throw invalid(param, 'invalid_value', `${label} must be a whole number, ${min} or more.`)

@@ -13,7 +13,7 @@ import { requireText, requireWhole } from './validation.ts'
 
 const noteLengthMax = 500
 
-/** Until the transaction ends. 404 `resource_missing` for an unknown account. */
+/** 404 `resource_missing` for an unknown account. */
 export async function lockWallet(tx: Db, account_id: string): Promise<WalletRow> {
   const [wallet] = await repository.lockWallets(tx, [account_id])
   if (wallet === undefined) throw noAccount(account_id)

@@ -47,7 +47,7 @@ export async function insertEmail(
   return row!.id
 }
 
-/** Until `until`; those without an attempt first. */
+/** Those without an attempt first. */
 export async function claimEmail(sql: Db, at: string, until: string): Promise<DueEmail | null> {
   const [email] = await sql<DueEmail[]>`
     update email_queue q set next_run_at = ${until} from emails e

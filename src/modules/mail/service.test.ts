@@ -1,4 +1,3 @@
-/** E-mails over a real SMTP conversation. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mailServer } from '../../../test/support/mail-server.ts'

@@ -17,19 +17,18 @@ const sendTimeoutMs = 30_000
 const claimMs = 2 * sendTimeoutMs
 
 export interface NewEmail {
-  /** null: no account. */
   readonly account_id: string | null
   /** Absent: the owner of the account. */
   readonly recipient?: string
   readonly subject: string
   readonly body: string
-  /** Replaces `{link}` in the body when it is sent. Stored sealed, never logged. */
+  /** Replaces `{link}` in the body. Stored sealed, never logged. */
   readonly link?: string
-  /** By default a day. */
+  /** Default: a day. */
   readonly retry_for_ms?: number
 }
 
-/** In the transaction of its cause; returns its ID. */
+/** Call it in the transaction of its cause. Resolves to its ID. */
 export async function enqueueEmail(
   sql: Db,
   { clock, log, secrets, settings }: Platform,
@@ -50,7 +49,7 @@ export async function enqueueEmail(
   return id
 }
 
-/** `kept`: no mail server is configured. `not_sent`: an attempt failed, whether another follows or not. */
+/** `kept`: no mail server is configured. `not_sent`: an attempt failed; another may follow. */
 export type EmailStatus = 'kept' | 'waiting' | 'sent' | 'not_sent'
 
 const statusOf = ({
@@ -66,12 +65,10 @@ export async function emailsOf(sql: Db, ids: readonly number[]): Promise<Readonl
   return new Map((await repository.findEmails(sql, ids)).map((row) => [row.id, { ...row, status: statusOf(row) }]))
 }
 
-/** Newest first, one more than the page limit. */
 export async function listEmails(sql: Db, page: Page): Promise<EmailWithStatus[]> {
   return (await repository.listEmails(sql, page)).map((row) => ({ ...row, status: statusOf(row) }))
 }
 
-/** A few at once. Without SMTP nothing is queued. */
 export const mailWorker = (platform: Platform): Worker => ({
   name: 'mail',
   poll_every_ms: idleMs,

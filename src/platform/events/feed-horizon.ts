@@ -11,6 +11,7 @@ import {
 } from './feed-horizon-repository.ts'
 
 const intervalMs = 2_000
+/** No transaction of the service takes a second. */
 const longBlockMs = 5_000
 const sentencesMax = 20
 /** Runs in a row without an unrelated transaction, after which readers no longer skip them. */

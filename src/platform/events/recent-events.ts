@@ -4,7 +4,9 @@ import type { EventRow } from './outbox.ts'
 export interface RecentEvents {
   /** Stores an event before it is written, if its type was requested. `take` may return it although its transaction failed. */
   add(event: EventRow): void
-  /** Removes and returns an event. From then on events of this type are stored. */
+  /**
+   * Removes and returns an event. From then on events of this type are stored, until a thousand in a row were evicted.
+   */
   take(id: string, type: string): EventRow | undefined
 }
 

@@ -31,6 +31,7 @@ export function recorded(route: Route, write: (tx: Db, outcome: unknown) => Prom
       await write(tx, stored.body)
       state.written = true
     })
+    // a replay changes nothing
     if (!state.written && reply.headers !== replayedHeaders) await write(sql, reply.body)
     return reply
   }

@@ -53,6 +53,7 @@ export class UnreadResponses {
     }
     response.once('socket', () => {
       this.#pipelined.set(socket, this.#pipelined.get(socket)! - 1)
+      // not within the event: Node still has to flush this response
       process.nextTick(respond)
     })
   }

@@ -170,6 +170,7 @@ export function Password() {
       >
         <Stack gap="sm">
           <SuccessNotice text={change.said} />
+          {/* for password managers */}
           <input type="hidden" autoComplete="username" value={user.email} readOnly />
           <PasswordField label={words.current} {...field('current_password')} autoComplete="current-password" />
           <PasswordField

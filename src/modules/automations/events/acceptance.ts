@@ -33,7 +33,7 @@ export interface AcceptDeps {
 
 /**
  * In order. With `as` `failed`, automations are not matched. Throws `WriteConflict`, `BeforeCommitError` and database
- * errors; then the transaction must be rolled back.
+ * errors: roll back the transaction.
  */
 export async function acceptEvents(
   deps: AcceptDeps,
@@ -42,7 +42,7 @@ export async function acceptEvents(
   as: 'reported' | 'failed' = 'reported',
 ): Promise<Outcomes> {
   const outcomes: Outcomes = new Map()
-  // pipelined; once the sources are locked the other reads cannot become stale
+  // pipelined; locked sources keep the other reads current
   const ids = [...new Set(batch.map(({ event }) => event.source.id))]
   const [locked, known, active, owners] = await Promise.all([
     shareSources(tx, ids),

@@ -33,7 +33,7 @@ export async function ownersOf(contacts: Contacts, tx: Transaction, batch: reado
   return new Map(await Promise.all(read))
 }
 
-/** Tenants are visited in one order, because contacts stay locked until the transaction ends. */
+/** Tenants are visited in one order, because contacts stay locked. */
 export async function contactsOf(
   contacts: Contacts,
   tx: Transaction,
@@ -73,7 +73,7 @@ export async function expectedContact(
 
 const contextOf = (at: string): SaveContext => ({ at, source: 'integration', keep_opt_outs: true, drop_excess: true })
 
-/** E.164; null without a valid phone number. */
+/** null without a valid phone number. */
 export const phoneOf = ({ phone }: { readonly phone?: string | null }): string | null =>
   phone ? normalisePhone(phone) : null
 

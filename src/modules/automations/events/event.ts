@@ -12,9 +12,8 @@ export interface IncomingEvent extends EventContent {
    * most 300 characters.
    */
   readonly dedup_key?: string
-  /** `consent.marketing` does not change the contact. */
   readonly consent_this_event_only?: true
-  /** The catalogue has no event for its topic: the receipt is `ignored`, `unmapped_topic`. */
+  /** The receipt is `ignored`, `unmapped_topic`. */
   readonly unmapped?: true
 }
 
@@ -23,13 +22,13 @@ export interface AcceptedEvent {
   readonly duplicate: boolean
 }
 
-/** Runs in the transaction that accepts the event. May throw the Problem that refuses the request. */
+/** May throw the Problem that refuses the request. */
 export type BeforeCommit = (tx: Transaction, accepted: AcceptedEvent) => Promise<void>
 
 export interface PendingEvent {
   readonly event: IncomingEvent
   readonly id: string
-  /** Time of arrival, ISO 8601. */
+  /** Time of arrival. */
   readonly at: string
   readonly data_json: string
   readonly before_commit: BeforeCommit | undefined

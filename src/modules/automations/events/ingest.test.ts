@@ -1,4 +1,3 @@
-/** A flood of webhooks from one source is refused at the limit and does not affect other sources. */
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'

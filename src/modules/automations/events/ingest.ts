@@ -1,6 +1,6 @@
 /**
- * Receives webhooks of shops and sites: verifies, reads and stores an event before the answer
- * (behaviour: integrations 4).
+ * Receives webhooks of shops and sites: verifies, reads and stores each event before the answer (behaviour:
+ * integrations 4).
  */
 import { Problem, retrySoon } from '../../../api/problem.ts'
 import { automationEventTypes, type AutomationEvent } from '../../../api/resources/automation-event.ts'
@@ -93,7 +93,6 @@ async function accept(
   return (await deps.events.accept(incoming, storeRedaction(sender, event))).receipt
 }
 
-/** Once per request. */
 function storeRedaction(
   { account_id, mode, id: source_id }: WebhookSender,
   { redaction }: SourceEvent,
@@ -122,7 +121,7 @@ async function withBuyer({ platform }: IngestDeps, sender: WebhookSender, event:
       }
 }
 
-/** Each status of an order counts once per source (behaviour: integrations 3.4). */
+/** (behaviour: integrations 3.4) */
 const dedupKey = (type: string, order_id: string): string => `${type} ${order_id}`
 
 const dedupKeysOf = (order_id: string): string[] =>

@@ -26,9 +26,9 @@ export interface MatchResult {
   readonly status: 'accepted' | 'ignored' | 'skipped' | 'failed'
   readonly reason: ReceiptReason | null
   readonly runs: readonly NewRun[]
-  /** Automations whose delay restarts: waiting runs for the same customer are cancelled. */
+  /** Their waiting runs for the same customer are cancelled, because the delay restarts. */
   readonly restarted: readonly string[]
-  /** Automations whose `cancel_on` names the type: waiting runs for the same customer are cancelled. */
+  /** Their waiting runs for the same customer are cancelled, because `cancel_on` names the type. */
   readonly cancels: readonly string[]
   readonly may_be_cancelled: boolean
 }
@@ -142,7 +142,7 @@ async function matchesOf(
   return matches
 }
 
-/** The phone number of the event, else the contact's address; null if there is none. */
+/** The phone number of the event, else the contact's address. */
 function recipientOf(
   channel_type: string,
   customer: EventCustomer,
@@ -247,7 +247,7 @@ const receiptReason = (runs: readonly NewRun[]): SkipReason =>
   reasonsByProgress.find((reason) => runs.some((run) => run.reason === reason))!
 
 /**
- * For carts and checkouts the newest event counts, even if it sends nothing itself; one without an address adds no
+ * The newest event of a cart or checkout counts, even if it sends nothing itself. One without an address adds no
  * information.
  */
 const restartedBy = (type: string, runs: readonly NewRun[]): string[] =>

@@ -14,8 +14,7 @@ import type { AcceptedEvent, BeforeCommit, IncomingEvent, PendingEvent } from '.
 
 export interface EventQueue {
   /**
-   * Resolves after the commit. Refusals: resource_missing, source_disabled, and upstream_unavailable if the queue is
-   * full.
+   * Resolves after the commit. Refusals: resource_missing, source_disabled; upstream_unavailable if the queue is full.
    */
   accept(event: IncomingEvent, before_commit?: BeforeCommit): Promise<AcceptedEvent>
   load(): number
@@ -31,7 +30,7 @@ const batchMax = 200
 const batchCharactersMax = 2_000_000
 /**
  * A transaction costs as much as a dozen events. For `busyMs` after a batch of `busyBatch` events the next ones fill
- * up: to `fullBatch` events or for `spacingMs`. Senders that are answered together send together.
+ * up: to `fullBatch` events or for `spacingMs`.
  */
 const busyBatch = 8
 const busyMs = 50
@@ -144,9 +143,8 @@ async function run(queue: Queue): Promise<void> {
 }
 
 /**
- * One of each source in turn and each source's in order. A second report of an order status with another phone waits
- * for the next batch, with its source's later events: whether it counts depends on the first
- * (behaviour: integrations 3.4).
+ * One of each source in turn, in order. A second report of an order status with another phone waits for the next batch,
+ * with its source's later events: whether it counts depends on the first (behaviour: integrations 3.4).
  */
 function nextBatch(queue: Queue): Waiting[] {
   const batch: Waiting[] = []
@@ -177,7 +175,7 @@ function nextBatch(queue: Queue): Waiting[] {
 
 const sourceIdOf = ({ event }: Waiting): string => event.source.id
 
-/** An event that the database refuses is found by halving the batch. */
+/** Halves the batch to find an event that the database refuses. */
 async function accept(deps: AcceptDeps, batch: readonly Waiting[]): Promise<void> {
   let open = batch
   for (let retry = 0; open.length > 0; retry++) {
@@ -221,7 +219,7 @@ const lostRace = (error: unknown): boolean => {
   return error instanceof WriteConflict || state === '23505' || state.startsWith('40')
 }
 
-/** If the commit succeeded all the same, the receipt is found by its ID. */
+/** After a commit that succeeded all the same, the receipt is found by its ID. */
 async function mayRetry({ platform }: AcceptDeps, error: unknown): Promise<boolean> {
   if (lostRace(error)) return true
   platform.storage.failed(error)
@@ -234,7 +232,7 @@ const isDataError = (error: unknown): boolean => /^2[23]/.test(sqlState(error) ?
 
 const mayBeOneEvent = (error: unknown): boolean => lostRace(error) || isDataError(error)
 
-/** An event that cannot be matched gets the status `failed`: its sender would only repeat it. */
+/** An event that cannot be matched gets the status `failed`, because its sender would only repeat it. */
 async function acceptFailed(deps: AcceptDeps, batch: readonly Waiting[], error: unknown): Promise<void> {
   const { platform } = deps
   platform.log.error(

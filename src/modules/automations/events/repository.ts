@@ -29,7 +29,7 @@ export async function findKnown(sql: Db, keys: readonly EventKey[]): Promise<(Ev
     }`
 }
 
-/** Among all processes, until the transaction ends. */
+/** Among all processes. */
 export async function lockCustomers(sql: Db, customer_keys: readonly string[]): Promise<void> {
   if (customer_keys.length === 0) return
   await sql`
@@ -96,10 +96,9 @@ export async function findFirstOfStatuses(
   return row ?? null
 }
 
-/** null if unknown. */
 export interface NamesOfPerson {
   readonly external_id: string | null
-  /** Digits of the phone number in every notation, with the country code. */
+  /** In every notation, digits only, with the country code. */
   readonly phones: readonly string[]
   readonly email: string | null
   readonly order_ids: readonly string[]
@@ -183,7 +182,6 @@ export async function findReceipts(sql: Db, ids: readonly string[]): Promise<Rec
   >`select ${columns(sql)} from automation_events e where e.id = any (${ids as string[]}::text[])`
 }
 
-/** Existing or deleted. */
 export async function receiptExisted(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   const rows = await sql`
       select 1 from automation_events where account_id = ${account_id} and mode = ${mode} and id = ${id}`
@@ -203,7 +201,7 @@ const idSlackMs = 1000
 
 const pageCharactersMax = 4_000_000
 
-/** Newest first. Ends before its limit if the data is large. Creation times bound the ID too, for the index. */
+/** Ends before its limit if the data is large. Creation times bound the ID too, for the index. */
 export async function listReceipts(
   sql: Db,
   tenant: Tenant,

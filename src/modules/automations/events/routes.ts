@@ -101,7 +101,6 @@ export const eventRoutes = (events: EventQueue): Route[] => [
   retrieveAutomationEventRoute,
 ]
 
-/** A receipt, or only `ping`. */
 const Received = Type.Object(
   {
     ...Type.Partial(AutomationEvent).properties,

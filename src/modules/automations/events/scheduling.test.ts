@@ -1,4 +1,3 @@
-/** Whether an automation runs, over every combination of inputs. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type Candidate, scheduleOf } from './scheduling.ts'

@@ -26,11 +26,11 @@ export interface Candidate {
 export interface Schedule {
   readonly status: 'scheduled' | 'skipped'
   readonly reason: SkipReason | null
-  /** ISO 8601: when the message is sent, or would be. */
+  /** When the message is sent, or would be. */
   readonly scheduled_for: string
 }
 
-/** `now`: when the event arrived, in ms; the delay starts there. */
+/** `now`: the arrival of the event, where the delay starts. */
 export function scheduleOf(candidate: Candidate, now: number): Schedule {
   const reason = skipReasonOf(candidate)
   return {

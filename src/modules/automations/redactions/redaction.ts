@@ -59,7 +59,7 @@ export const redactionInvariants = ({ clock }: Pick<Platform, 'clock'>): readonl
 ]
 
 /**
- * First the contacts, then the receipts from the newest on, since waiting runs belong to those. A step can be repeated
+ * First the contacts, then the receipts from the newest on, since waiting runs belong to those. Steps can be repeated
  * after a crash.
  */
 async function redactSome(deps: RedactionDeps, row: RedactionRow): Promise<void> {

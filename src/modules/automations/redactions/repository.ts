@@ -47,7 +47,6 @@ export async function deleteRedaction(sql: Db, row: RedactionRow): Promise<void>
     delete from integration_redactions where account_id = ${account_id} and mode = ${mode} and id = ${row.id}`
 }
 
-/** null without one. */
 export async function firstRedaction(sql: Db): Promise<string | null> {
   const [row] = await sql<
     { created_at: string | null }[]

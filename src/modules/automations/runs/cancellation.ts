@@ -1,6 +1,6 @@
 /**
  * Cancels waiting runs when their automation or source changes (behaviour: integrations 5.6): most before the change,
- * in small transactions, so that it locks the source only briefly.
+ * in small transactions, to lock the source only briefly.
  */
 import type { Tenant } from '../../../api/caller.ts'
 import { cancelRunsOfStopped, listStoppedAutomations } from './due-repository.ts'

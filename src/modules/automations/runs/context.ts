@@ -1,4 +1,4 @@
-/** Loads the data of due runs, each kind in one query. */
+/** Loads the data of due runs, one query per kind. */
 import { tenantOf } from '../../../api/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { AutomationDeps } from '../deps.ts'

@@ -17,7 +17,7 @@ export interface DueRun extends Tenant {
   readonly failures: number
   readonly scheduled_for: string
   readonly created_at: string
-  /** End of this process's claim. Compared by every later write. */
+  /** End of this process's claim; every later write compares it. */
   readonly claimed_until: string
 }
 
@@ -26,7 +26,6 @@ export async function anyDue(sql: Db, at: string): Promise<boolean> {
   return rows.length > 0
 }
 
-/** null without one. */
 export async function firstDue(sql: Db): Promise<string | null> {
   const [row] = await sql<
     { next_run_at: string | null }[]
@@ -38,7 +37,7 @@ export interface DueQuery {
   readonly at: string
   /** Run IDs to exclude. */
   readonly but: readonly string[]
-  /** Starts after this source ID; sources without due runs count as scanned too. */
+  /** Starts after this source ID. Sources without due runs count as scanned too. */
   readonly after: string
   readonly scanned_max: number
   readonly sources_max: number
@@ -153,11 +152,11 @@ export type StopReason =
   | 'automation_deleted'
   | 'automation_paused'
 
-/** `stopped`: why nothing may be sent; null: nothing prevents it. */
+/** `stopped`: why nothing may be sent; null: it may. */
 export interface RunAutomation extends Tenant {
   readonly id: string
   readonly stopped: StopReason | null
-  /** When the account was last reinstated: older runs are not sent. */
+  /** Runs from before the last reinstatement are not sent. */
   readonly reinstated_at: string | null
   readonly event_type: string
   readonly channel_id: string
@@ -215,7 +214,7 @@ export async function listStoppedAutomations(sql: Db, most: number): Promise<Sto
     ) t where stopped is not null limit ${most}`
 }
 
-/** Locks the automation until the transaction ends. Skips runs locked by others. Resolves to their number. */
+/** Locks the automation. Skips runs locked by others. Resolves to their number. */
 export async function cancelRunsOfStopped(sql: Db, { id, stopped }: StoppedAutomation, most: number): Promise<number> {
   const rows = await sql`
     with stopped_still as materialized (

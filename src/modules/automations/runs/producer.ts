@@ -7,8 +7,8 @@ import type { MissedRow, ProducerFragment } from '../../messages/service.ts'
 import type { Db, Fragment } from '../../../platform/database/sql.ts'
 
 /**
- * Claims the run of row `i`, without waiting for locks, unless automation or source are inactive or changed, or the
- * account was suspended or reinstated since. Changes exclude claims: after their answer nothing is accepted.
+ * Claims the run of row `i`, without waiting for locks, unless automation or source changed, or the account was
+ * suspended or reinstated since. Changes exclude claims: after their answer nothing is accepted.
  */
 const claimRuns = (sql: Db): Fragment => sql`
   select from automation_runs r

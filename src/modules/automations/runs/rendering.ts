@@ -1,6 +1,6 @@
 /**
- * Renders the message of an automation for one event (behaviour: integrations 6.4). Values are inserted as text, and
- * not searched for tags. Pure.
+ * Renders the message of an automation for one event (behaviour: integrations 6.4). Values are not searched for tags.
+ * Pure.
  */
 import { Problem } from '../../../api/problem.ts'
 import type { EventCustomer } from '../../../api/resources/automation-event.ts'

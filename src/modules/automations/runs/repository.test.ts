@@ -1,4 +1,3 @@
-/** Waiting runs are cancelled for the right customer, source or automation, and for no other. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Tenant } from '../../../api/caller.ts'
@@ -9,7 +8,6 @@ import { type PlatformWorld, startPlatform } from '../../../../test/support/worl
 const tenant = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24v', mode: 'live' } as const satisfies Tenant
 const event = (n: number) => `aev_${n}`
 
-/** A waiting run of the event with this number. */
 const waiting = (world: PlatformWorld, n: number, more: Partial<NewRun> = {}): NewRun => ({
   ...tenant,
   id: `run_${n}`,

@@ -46,7 +46,6 @@ export async function insertRuns(sql: Db, runs: readonly NewRun[]): Promise<void
 const arrayText = (values: readonly string[]): string =>
   `{${values.map((value) => `"${value.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`
 
-/** A new event of a customer, and the automations whose waiting runs for this customer it cancels. */
 export interface CustomerEvent extends Tenant {
   readonly id: string
   readonly source_id: string
@@ -54,12 +53,12 @@ export interface CustomerEvent extends Tenant {
   readonly automation_ids: readonly string[]
 }
 
-/** Each event of a batch cancels the runs of earlier ones only. The caller holds no wallet lock. */
+/** Each event of a batch cancels runs of earlier ones only. The caller holds no wallet lock. */
 export async function cancelWaiting(sql: Db, events: readonly CustomerEvent[]): Promise<void> {
   await cancelEarlier(sql, events, 'cancel_on', sql`true`)
 }
 
-/** Cancels older waiting runs of the same customer and automation. For events of carts and checkouts only. */
+/** For events of carts and checkouts only. */
 export async function restartDelays(sql: Db, events: readonly CustomerEvent[]): Promise<void> {
   await cancelEarlier(sql, events, 'restarted', sql`(w.event_type like 'cart.%' or w.event_type like 'checkout.%')`)
 }
@@ -103,7 +102,7 @@ const isEarlier = (sql: Db) =>
 
 const cancelFound = (sql: Db, reason: string) => endFound(sql, 'cancelled', reason)
 
-/** Locked in ID order. A run that is becoming a message is waited for. */
+/** Locked in ID order. Waits for a run that is becoming a message. */
 export const endFound = (sql: Db, status: 'cancelled' | 'skipped', reason: string) => sql`
     , locked as materialized (
       select r.id
@@ -127,7 +126,6 @@ export interface WaitingOf {
   readonly automation_id?: string
 }
 
-/** In ID order. */
 export async function listWaiting(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -212,7 +210,7 @@ export async function listRuns(
     order by r.id desc limit ${page.limit + 1}`
 }
 
-/** By receipt ID, oldest first. The caller has compared the receipts with the tenant. */
+/** The caller has compared the receipts with the tenant. */
 export async function listRunsOfEvents(
   sql: Db,
   automation_event_ids: readonly string[],
@@ -297,8 +295,8 @@ export async function cancelRunsOfChannels(
 }
 
 /**
- * Of both modes. The first are cancelled with the event, the others by a periodic job; none is sent meanwhile
- * (behaviour: integrations 6.5, 6.6).
+ * The first are cancelled with the event, the others by a periodic job; none is sent meanwhile (behaviour: integrations
+ * 6.5, 6.6).
  */
 export async function cancelRunsOfAccounts(
   sql: Db,

@@ -1,4 +1,4 @@
-/** A run, which is what one automation does about one event: its row and its JSON (behaviour: integrations 6.2). */
+/** A run, the execution of an automation for one event: its row and its JSON (behaviour: integrations 6.2). */
 import type { Tenant } from '../../../api/caller.ts'
 import type { AutomationRun, RunStatus } from '../../../api/resources/automation-run.ts'
 
@@ -10,7 +10,6 @@ export interface RunRow extends Tenant {
   readonly contact_id: string | null
   readonly status: RunStatus
   readonly reason: string | null
-  /** ISO 8601. */
   readonly scheduled_for: string
   readonly message_id: string | null
   readonly created_at: string

@@ -32,7 +32,7 @@ async function release(
   )
 }
 
-/** Never rejects: failed runs are retried. */
+/** Never rejects. */
 export async function sendRuns(deps: AutomationDeps, runs: readonly RunContext[], traffic: RunTraffic): Promise<void> {
   const { platform } = deps
   try {

@@ -28,7 +28,7 @@ const scannedMax = 5000
  */
 const smallMax = 5
 const interactiveMax = 20
-/** Of all sources together: a request waits for no more than that. */
+/** Of all sources together. A request waits for no more than that. */
 const chunkRuns = 24
 /**
  * A process that is alone pauses after each chunk for this multiple of its time, so that requests find it idle. Other
@@ -43,7 +43,6 @@ interface Sending {
   readonly inProgress: Map<string, DueRun>
   readonly working: Set<Promise<void>>
   readonly interactive: { since: number; runs: number }
-  /** A bulk chunk, or the pause after it, is in progress. */
   largeInProgress: boolean
   after: string
   turn: number
@@ -110,7 +109,7 @@ async function startDue(sending: Sending, stopping: AbortSignal | undefined): Pr
   return claimed.length
 }
 
-/** All of small sources, and shares of a chunk for large ones, unless a chunk is in progress. */
+/** All runs of small sources, and shares of a chunk for large ones, unless a chunk is in progress. */
 async function dueSources(sending: Sending, at: string): Promise<{ small: Wanted[]; large: Wanted[] }> {
   const { deps, inProgress, after, largeInProgress } = sending
   const { sources, next } = await listDueSources(deps.platform.pool, {
@@ -166,7 +165,7 @@ async function claim({ deps, alone, inProgress }: Sending, wanted: readonly Want
   return claimed.filter(({ id }) => !inProgress.has(id))
 }
 
-/** A run that causes an unexpected error is found by halving and postponed alone. */
+/** Halves the runs to find one that causes an unexpected error, and postpones it alone. */
 async function loadEach(deps: AutomationDeps, runs: readonly DueRun[]): Promise<RunContext[]> {
   try {
     return await loadContexts(deps, runs)

@@ -18,7 +18,7 @@ const columns = (sql: Db) =>
   sql`s.account_id, s.mode, s.id, s.platform, s.external_id, s.name, s.url, s.status, s.plugin_version, s.platform_version, s.emits, s.contact_sync, s.consent_mode,
     s.store_all_events, s.config_version, s.key_hash, s.signing_secret, s.created_at, ${lastEventAt(sql)} as last_event_at`
 
-/** Per tenant: the limit is exact, and a source is created once. */
+/** Per tenant, so that the limit is exact and a source is created once. */
 export async function lockSources(sql: Db, { account_id, mode }: Tenant): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`integration_sources ${account_id} ${mode}`}, 0))`
 }
@@ -81,7 +81,7 @@ export type ReportingSource = Pick<
   'account_id' | 'mode' | 'id' | 'status' | 'platform' | 'contact_sync' | 'consent_mode'
 >
 
-/** Against changes until the transaction ends, in ID order; missing ones are left out. */
+/** Locked against changes, in ID order; missing ones are left out. */
 export async function shareSources(sql: Db, ids: readonly string[]): Promise<ReportingSource[]> {
   return await sql<ReportingSource[]>`
     select s.account_id, s.mode, s.id, s.status, s.platform, s.contact_sync, s.consent_mode
@@ -106,7 +106,6 @@ export async function lockSourceOfPlatform(
   return row ?? null
 }
 
-/** Existing or deleted. */
 export async function sourceExisted(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   const rows = await sql`
       select 1 from integration_sources where account_id = ${account_id} and mode = ${mode} and id = ${id}`

@@ -30,7 +30,6 @@ const sourcesMax = 50
 const nameLengthMax = 120
 
 export interface SourceHooks {
-  /** In all processes. */
   readonly forgetKeys: () => void
   readonly cancellation: (
     tenant: Tenant,
@@ -40,7 +39,6 @@ export interface SourceHooks {
   readonly removed: (tx: Transaction, tenant: Tenant, source_id: string) => Promise<void>
 }
 
-/** Operations throw the Problem that refuses the request. */
 export class SourceService {
   readonly #platform: Platform
   readonly #hooks: SourceHooks
@@ -100,7 +98,7 @@ export class SourceService {
     return await this.#shown(sql, row)
   }
 
-  /** Absent fields stay. Disabling cancels waiting runs. */
+  /** Disabling cancels waiting runs. */
   async update(
     sql: Db,
     tenant: Tenant,
@@ -137,7 +135,7 @@ export class SourceService {
     this.#hooks.forgetKeys()
   }
 
-  /** The old key and secret stop at once. `keep` stores the answer in the same transaction. */
+  /** The old key and secret stop at once. */
   async rollKey(
     sql: Db,
     tenant: Tenant,
@@ -195,7 +193,6 @@ function changed(row: SourceRow, change: SourceChange): SourceRow {
   }
 }
 
-/** Raises the configuration version. */
 async function write(sql: Db, before: SourceRow, after: SourceRow): Promise<SourceRow> {
   if (isDeepStrictEqual(before, after)) return before
   const written = { ...after, config_version: before.config_version + 1 }
@@ -233,5 +230,5 @@ function newSource(
   return { row, secrets }
 }
 
-/** 32 random bytes, with the prefix of webhook secrets, which are used in the same way. */
+/** The prefix of webhook secrets, which are used in the same way. */
 const newSecrets = () => ({ source_key: newKey('src'), signing_secret: `whsec_${randomBytes(32).toString('base64')}` })

@@ -7,7 +7,6 @@ import type { HttpAnswer, HttpClient } from '../../../lib/http-client.ts'
 import { signatureHeaderFault } from '../../../lib/hmac.ts'
 import type { StripeSettings } from '../../../config/settings.ts'
 
-/** The smallest unit that is charged: a US cent. */
 export const microsPerCent = 10_000
 
 const timeoutMs = 15_000
@@ -18,7 +17,6 @@ export interface NewCheckout {
   readonly account_id: string
   readonly account_name: string
   readonly amount_micros: number
-  /** Paid or not. */
   readonly return_url: string
   /** Milliseconds; between 30 minutes and 24 hours ahead. */
   readonly expires_at: number
@@ -96,7 +94,7 @@ export interface CheckoutEvent {
   readonly amount: number | null
   /** Lower case. */
   readonly currency: string | null
-  /** Stripe's ID of the payment, `pi_…`. */
+  /** `pi_…` */
   readonly payment_reference: string | null
 }
 

@@ -21,7 +21,6 @@ export async function insertTopUp(sql: Db, row: TopUpRow): Promise<void> {
       ${row.user_id}, ${row.created_at})`
 }
 
-/** Newest first, one more than the page limit. */
 export async function listTopUps(sql: Db, account_id: string, page: Page): Promise<TopUpRow[]> {
   return await sql<TopUpRow[]>`
     select account_id, id, amount_micros, status, checkout_id, url, user_id, created_at

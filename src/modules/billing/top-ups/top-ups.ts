@@ -20,7 +20,6 @@ import { postTopUp } from '../wallet.ts'
 import { createCheckout, microsPerCent, readCheckoutEvent, type CheckoutEvent } from './checkout.ts'
 import * as repository from './repository.ts'
 
-/** 5 and 10,000 US dollars. */
 const amountMicros = { min: 5_000_000, max: 10_000_000_000 } as const
 /** Stripe allows 24 hours at most. */
 const checkoutMs = 23 * 3600_000
@@ -34,8 +33,8 @@ export interface NewTopUp {
 export interface TopUps {
   readonly configured: boolean
   /**
-   * Stores the top-up in its own transaction, which calls `onStored`. Problems: `live_mode_required`,
-   * `resource_missing` without a payment provider, `parameter_invalid` for an invalid amount, `upstream_unavailable`.
+   * Stores the top-up in its own transaction. Problems: `live_mode_required`, `resource_missing` without a payment
+   * provider, `parameter_invalid` for an invalid amount, `upstream_unavailable`.
    */
   begin(
     tenant: Tenant,
@@ -43,7 +42,7 @@ export interface TopUps {
     signal: AbortSignal,
     onStored: (tx: Db, topUp: TopUp) => Promise<void>,
   ): Promise<TopUp>
-  /** Up to `limit + 1`, newest first. Problems: as `begin`. */
+  /** Problems: as `begin`. */
   list(sql: Db, tenant: Tenant, page: Page): Promise<TopUp[]>
   /** `header` is `Stripe-Signature`. Problems: `resource_missing`, `signature_invalid`. */
   receiveWebhook(header: string | undefined, body: Uint8Array): Promise<void>
@@ -139,7 +138,7 @@ async function applyCheckoutEvent(platform: Platform, event: CheckoutEvent): Pro
       return 'expired'
     }
     if (event.currency !== 'usd' || event.amount !== row.amount_micros / microsPerCent) return 'different'
-    // a late payment counts, also after the checkout was reported as expired
+    // a late payment counts, even after the checkout expired
     await repository.updateTopUpStatus(tx, row, 'paid', at)
     const { account_id, amount_micros, id: top_up_id } = row
     await postTopUp(platform, tx, {
@@ -172,7 +171,7 @@ const topUpObject = (row: repository.TopUpRow): TopUp => ({
   created_at: row.created_at,
 })
 
-/** Handles `/hooks/payments/stripe` (behaviour: billing 8.2). */
+/** (behaviour: billing 8.2) */
 export const takePayment =
   (topUps: TopUps): TakeHook =>
   async (provider, { method, headers }, readBody) => {
