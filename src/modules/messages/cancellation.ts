@@ -48,8 +48,8 @@ const withdrawn = {
 }
 
 /**
- * Fails and refunds messages that no provider has. Messages in progress, with unknown outcomes or locked by others
- * stay. Resolves to the ids of the withdrawn ones.
+ * Fails and refunds messages that no provider has, and skips those in progress, with unknown outcomes or locked by
+ * others. Resolves to the ids of the withdrawn ones.
  */
 export async function withdrawMessages(
   deps: CancellingDeps,

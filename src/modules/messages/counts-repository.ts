@@ -1,8 +1,8 @@
-/** SQL of message counts per day, folded by quarters of an hour and not folded. */
+/** SQL of message counts per day. */
 import type { Tenant } from '../../api/caller.ts'
 import type { Db } from '../../platform/database/sql.ts'
 
-/** The quarter of an hour of a `bucket`: eight characters of base 32 are the first 38 of 48 bits of milliseconds. */
+/** The quarter of an hour of a `bucket`: the first eight base-32 characters of an id, its time in units of 1.024 s. */
 export const quarterOf = (sql: Db) => sql`
   select date_bin(
     '15 minutes',
@@ -12,7 +12,6 @@ export const quarterOf = (sql: Db) => sql`
   from generate_series(1, 8) i`
 
 export interface DayCounts {
-  /** YYYY-MM-DD in the time zone. */
   readonly date: string
   readonly sent: number
   readonly delivered: number

@@ -6,7 +6,6 @@ import { filesOfMessages } from '../media/service.ts'
 import { deletedBefore } from './repository.ts'
 import { rankOf } from './message.ts'
 
-/** By rank. */
 const outboundStatuses = Object.keys(rankOf)
 
 const filesHaveMessages = invariant<{ id: string }>(
@@ -154,7 +153,7 @@ const projectionInvariants = (projections: readonly string[]): Invariant[] => [
   ),
 ]
 
-/** `projections`: the names of all projections of this program. */
+/** `projections`: names of all projections of this program. */
 export const messageInvariants = (projections: readonly string[]): readonly Invariant[] => [
   ...jobInvariants,
   ...chargeInvariants,

@@ -18,14 +18,13 @@ export interface MessageFilters {
   readonly updated_after?: string
 }
 
-/** The id of a message is made within this time of its `created_at`. */
+/** An id and its `created_at` may be this far apart. */
 const idSlackMs = 1000
 /** Few messages have these statuses at a time. */
 const rareStatuses: ReadonlySet<string> = new Set(['queued', 'sending', 'failed'])
-/** Newest messages that are checked one by one. */
 const newestFirst = 200
 
-/** Newest first, with one row more than requested. */
+/** Newest first; one row more than requested. */
 export async function listMessages(
   sql: Db,
   tenant: Tenant,
@@ -87,8 +86,8 @@ async function byId(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page
     limit ${page.limit + 1}`
 }
 
-// The leading column is compared with a list of one and is part of the order: with an equation, the planner would
-// read everything where the newest match is old.
+// The leading column is compared with a list of one and is part of the order: with `=`, the planner reads everything
+// when the newest match is old.
 
 async function byText(
   sql: Db,
@@ -169,8 +168,7 @@ interface Bucket {
 }
 
 /**
- * Reads the seconds that have messages of the status, newest first; four times as many where other filters left too
- * few.
+ * Reads the seconds that have messages of the status, newest first; four times as many when other filters left too few.
  */
 async function byStatus(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]> {
   const wanted = page.limit + 1
@@ -221,7 +219,7 @@ async function listBuckets(
     group by bucket having sum(n) > 0 order by bucket desc limit ${count}`
 }
 
-/** Older messages that changed late are found by their time of change. */
+/** Checks the newest messages one by one; older ones that changed late are found by their time of change. */
 async function byChange(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]> {
   const { updated_after, ...others } = filters
   const wanted = page.limit + 1
@@ -253,8 +251,8 @@ async function byChange(sql: Db, tenant: Tenant, filters: MessageFilters, page: 
 }
 
 /**
- * Folds at most `rows_max` deltas. Returns how many; 0 while another process folds. Sums only the rows that it
- * deleted, so concurrent changes are neither lost nor counted twice.
+ * Returns how many deltas were added up; 0 while another process does it. Sums only the rows that it deleted, so
+ * concurrent changes are neither lost nor counted twice.
  */
 export async function foldStatusCounts(sql: Db, rows_max: number): Promise<number> {
   const [row] = await sql<{ deltas: number }[]>`

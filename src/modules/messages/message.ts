@@ -27,7 +27,6 @@ export interface MessageRow {
   to: string
   from: string
   type: string
-  /** The content object of `type`. */
   content: unknown
   status: MessageStatus
   error: StoredError | null
@@ -64,7 +63,7 @@ export const transitions = {
   deliver: { from: ['queued', 'sending', 'sent'], to: 'delivered' },
   open: { from: ['queued', 'sending', 'sent', 'delivered'], to: 'read' },
   fail: { from: ['queued', 'sending', 'sent'], to: 'failed' },
-  /** Not sent, or refused by the provider. Does not overwrite later reports of an earlier attempt. */
+  /** Refused before sending or by the provider. Does not overwrite later reports of an earlier attempt. */
   refuse: { from: ['queued', 'sending'], to: 'failed' },
   /** Only before the first attempt. */
   cancel: { from: ['queued'], to: 'failed' },
@@ -95,7 +94,6 @@ export const stamps: Readonly<
   failed: ['failed_at'],
 }
 
-/** `queued` and `sending` have none. */
 export const eventOf = {
   sent: 'message.sent',
   delivered: 'message.delivered',
@@ -161,7 +159,7 @@ export function acceptedObject(row: MessageRow): Message {
 export const errorObject = (error: StoredError | null): MessageError | null =>
   error === null ? null : { code: error.code, message: error.message, provider_code: error.provider_code ?? '' }
 
-/** The response of a batch. `show` builds the JSON of accepted messages. */
+/** `show` builds the JSON of accepted messages. */
 export function batchObject(
   results: readonly (MessageRow | Problem)[],
   show: (row: MessageRow) => Message,

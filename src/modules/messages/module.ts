@@ -1,4 +1,4 @@
-/** Messages: accepted, queued, sent, followed by provider callbacks, and received. */
+/** The module of messages: sends, queues, tracks and receives them. */
 import type { Module } from '../../module.ts'
 import { on } from '../../module.ts'
 import { ofAccount, ofInstallation, ofParent, ofProcess } from '../../platform/database/table-scope.ts'
@@ -31,11 +31,11 @@ import { projectionsOf, projectionWorker } from './projections.ts'
 
 declare module '../../module.ts' {
   interface Contributions {
-    /** Modules that insert messages for rows of their own (docs/decisions/producers.md). */
+    /** Modules that insert messages for their own rows (docs/decisions/producers.md). */
     readonly producers: ProducerFragment
-    /** Modules that count or continue by transitions of messages (docs/decisions/transitions.md). */
+    /** Modules that count messages or react to their transitions (docs/decisions/transitions.md). */
     readonly projections: Projection
-    /** Hours at which the messages of an origin may be sent. */
+    /** Hours at which messages of an origin may be sent. */
     readonly sendTimes: (platform: Platform) => SendTimes
   }
 }
@@ -49,7 +49,7 @@ interface Needs {
 
 interface MessagesServices {
   readonly messages: MessageService
-  /** Accepts messages; tests and benchmarks read its load. */
+  /** For tests and benchmarks, which read its load. */
   readonly ingest: Ingest
 }
 
@@ -111,7 +111,7 @@ export const messagesModule: Module<Needs, MessagesServices> = {
         requests: () => dispatch.stop(),
         producers: () => ingest.stop(),
         async dispatch() {
-          // messages accepted since the first stop were queued in memory again
+          // messages accepted since the first stop were queued in memory
           await dispatch.stop()
           await sessions.stop()
         },

@@ -1,6 +1,4 @@
-/**
- * Periodic jobs of messages: gauges, messages accepted during the deletion of a channel, and old provider records.
- */
+/** Periodic jobs of messages. */
 import { isoTime } from '../../lib/clock.ts'
 import { untilDone } from '../../platform/jobs/periodic-jobs.ts'
 import type { PeriodicJob, Platform } from '../../platform/platform.ts'

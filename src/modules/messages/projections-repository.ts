@@ -1,4 +1,4 @@
-/** SQL of `message_transitions`: rows for projections of changed messages. */
+/** SQL of `message_transitions`. */
 import type { Tenant } from '../../api/caller.ts'
 import type { OriginType } from '../../api/resources/message.ts'
 import { isoText } from '../../platform/database/pool.ts'
@@ -14,7 +14,6 @@ export interface TransitionRow extends Tenant {
   readonly status: OutboundStatus
   readonly message_ids: readonly string[]
   readonly submission_keys: readonly (string | null)[]
-  /** ISO 8601. */
   readonly times: readonly string[]
 }
 
@@ -24,13 +23,13 @@ export interface ProjectedOrigin {
 }
 
 /**
- * Inserts transitions from a sub-select of account_id, mode, message_id, submission_key, origin_type, origin_id,
- * from_status, status and at. `pairs` is not empty.
+ * Inserts transitions selected by `source` (account_id, mode, message_id, submission_key, origin_type, origin_id,
+ * from_status, status, at). `pairs` is not empty.
  */
 export const transitionsFrom = (sql: Db, pairs: readonly ProjectedOrigin[], source: Fragment) => {
   const projections = pairs.map(({ projection }) => projection)
   const types = pairs.map(({ origin_type }) => origin_type)
-  // nearly always one projection, for which a join would cost more than the rows
+  // usually one projection, for which a join would cost more than the rows
   const [projection, join] =
     pairs.length === 1
       ? [sql`${projections[0]!}`, sql``]
@@ -54,7 +53,7 @@ export const transitionsFrom = (sql: Db, pairs: readonly ProjectedOrigin[], sour
   ) g ${join}`
 }
 
-/** The transition to `queued` of `source` (account_id, mode, id, submission_key, origin_type, origin_id). */
+/** Transitions to `queued` of `source` (account_id, mode, id, submission_key, origin_type, origin_id). */
 export const acceptedTransitions = (sql: Db, pairs: readonly ProjectedOrigin[], source: Fragment, at: string) =>
   transitionsFrom(
     sql,
@@ -65,7 +64,7 @@ export const acceptedTransitions = (sql: Db, pairs: readonly ProjectedOrigin[], 
       from (${source}) a`,
   )
 
-/** Deletes and returns unlocked rows: at most `rows_max`, and none after `messages_max` messages. */
+/** Deletes and returns unlocked rows: at most `rows_max`, stopping after `messages_max` messages. */
 export async function takeTransitions(
   tx: Db,
   projection: string,
@@ -89,8 +88,8 @@ export async function takeTransitions(
 }
 
 /**
- * Rows that are not folded, as a select of account_id, mode, origin_type, origin_id, from_status, status and
- * messages. With the folded sums in one statement, the total is exact.
+ * Pending rows as a select of account_id, mode, origin_type, origin_id, from_status, status and messages. In one
+ * statement with the projection's own sums, the total is exact.
  */
 export const unfoldedOf = (
   sql: Db,
@@ -106,7 +105,7 @@ export const unfoldedOf = (
   }
   group by account_id, mode, origin_type, origin_id, from_status, status`
 
-/** Charges less refunds that are not folded, as a select of origin_id, wallet_micros and package_credits. */
+/** Pending charges less refunds as a select of origin_id, wallet_micros and package_credits. */
 export const unfoldedChargesOf = (
   sql: Db,
   projection: string,

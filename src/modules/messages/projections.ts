@@ -1,7 +1,4 @@
-/**
- * Projections count messages of an origin from rows that each change of a status writes
- * (docs/decisions/transitions.md).
- */
+/** Projections count messages of an origin from a row per transition (docs/decisions/transitions.md). */
 import type { OriginType } from '../../api/resources/message.ts'
 import type { Worker } from '../../platform/jobs/worker.ts'
 import { transact, type Db } from '../../platform/database/sql.ts'
@@ -11,16 +8,13 @@ import { takeTransitions, type ProjectedOrigin, type TransitionRow } from './pro
 export type { TransitionRow } from './projections-repository.ts'
 
 export interface Projection {
-  /**
-   * Lower-case letters and hyphens; its worker is `project-<name>`. Renaming a projection loses rows that are not
-   * folded.
-   */
+  /** Lower-case letters and hyphens; its worker is `project-<name>`. Renaming a projection loses pending rows. */
   readonly name: string
   readonly origins: readonly OriginType[]
   /**
    * Adds the rows to the projection's own tables, in the transaction that deletes them. Rows come in any order and
-   * processes fold concurrently: add sums (`from_status` less, `status` more), raise statuses by `rankOf`, lock rows
-   * in the order of their keys.
+   * concurrently: add sums (`from_status` less, `status` more), raise statuses by `rankOf`, lock rows in the order of
+   * their keys.
    */
   fold(tx: Db, rows: readonly TransitionRow[]): Promise<void>
 }
@@ -30,20 +24,19 @@ interface Projected {
 }
 
 export interface Projections {
-  /** Each projection with each origin type. */
   readonly pairs: readonly ProjectedOrigin[]
   /** The pairs that count one of these messages. */
   pairsOf(messages: readonly Projected[]): readonly ProjectedOrigin[]
-  /** After the commit. */
+  /** Call after the commit. */
   wake(messages: readonly Projected[]): void
 }
 
 const names = /^[a-z]+(-[a-z]+)*$/
-/** Limits of one fold. Rows that are not folded count in every read. */
+/** Bounds of one batch. */
 const rowsMax = 500
 const messagesMax = 5000
 const foldEveryMs = 250
-/** A woken worker folds, idles, and polls again, so more rows need not wake it for half of that time. */
+/** A worker woken within this time will poll again anyway. */
 const wakeEveryMs = foldEveryMs / 2
 
 /** Throws for repeated or invalid names. */
@@ -57,7 +50,7 @@ export function projectionsOf(
   const pairs = projections.flatMap(({ name, origins }) =>
     origins.map((origin_type) => ({ projection: name, origin_type })),
   )
-  /** By worker, on the monotonic clock. */
+  /** When a worker was last woken, on the monotonic clock. */
   const woken = new Map<string, number>()
   const pairsOf = (messages: readonly Projected[]) =>
     pairs.filter((pair) => messages.some(({ origin_type }) => origin_type === pair.origin_type))

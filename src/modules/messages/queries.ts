@@ -36,19 +36,19 @@ export async function pageOfMessages(
   return await listMessages(sql, tenant, filters, page)
 }
 
-/** `GET /v1/messages/{id}/events`, newest first. */
+/** `GET /v1/messages/{id}/events`. */
 export async function historyOfMessage(sql: Db, tenant: Tenant, id: string): Promise<MessageHistoryItem[]> {
   const row = await getMessage(sql, tenant, id)
   return historyOf(row, await eventsOf(sql, tenant, id))
 }
 
-/** `GET /v1/messages/{id}/attempts`, newest first. */
+/** `GET /v1/messages/{id}/attempts`. */
 export async function attemptsOfMessage(sql: Db, tenant: Tenant, id: string): Promise<AttemptRow[]> {
   await getMessage(sql, tenant, id)
   return await store.listAttempts(sql, tenant, id)
 }
 
-/** Newest first, one item per status reached. `event_id` is set while the public event exists. */
+/** One item per status reached. `event_id` is set while the public event exists. */
 function historyOf(row: MessageRow, events: readonly EventOfObject[]): MessageHistoryItem[] {
   const eventIds = new Map(events.map((event) => [event.type, event.id]))
   const reached = new Set(events.map((event) => event.type))
@@ -84,6 +84,6 @@ function historyId(message_id: string, status: MessageStatus): string {
   const digest = createHash('sha256').update(`${message_id} ${status}`).digest()
   const order = ['received', 'queued', 'sending', 'sent', 'delivered', 'read', 'failed'].indexOf(status)
   const random = Array.from({ length: 14 }, (_, index) => alphabet[digest[index]! & 31]!).join('')
-  // time (10 characters), version and the step in its sequence, variant
+  // time (10 characters), version, step, variant
   return `mev_${message_id.slice(4, 14)}f${alphabet[order]!}${random}`
 }

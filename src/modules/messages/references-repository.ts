@@ -2,7 +2,6 @@
 import type { Tenant } from '../../api/caller.ts'
 import { jsonRows, type Db, type Fragment } from '../../platform/database/sql.ts'
 
-/** The provider's id of a message or part. */
 export interface Reference extends Tenant {
   readonly channel_id: string
   readonly provider_id: string
@@ -19,14 +18,14 @@ export interface NewReference extends Reference {
 /** SMS receipts arrive within a message's validity, three days at most with nearly all operators. */
 const reusedAfter = '4 days'
 
-/** From `changed` of the statement. An existing reference is an error (23505). */
+/** Reads `changed` of the statement. An existing reference is an error (23505). */
 export const referencesOfAccepted = (sql: Db): Fragment => sql`
   insert into provider_references (channel_id, provider_id, account_id, mode, message_id, part, parts, created_at)
   select channel_id, provider_id, account_id, mode, id, 0, 1, at from changed`
 
 /**
- * An existing reference is reassigned where its message is final or so old that the provider counts its ids anew
- * (behaviour: messages 7.3).
+ * Reassigns an existing reference if its message is final or so old that the provider has restarted its ids (behaviour:
+ * messages 7.3).
  */
 export async function insertAnswered(tx: Db, references: readonly NewReference[]): Promise<void> {
   if (references.length === 0) return
@@ -42,10 +41,7 @@ export async function insertAnswered(tx: Db, references: readonly NewReference[]
           and m.status in ('delivered', 'read', 'failed')))`
 }
 
-/**
- * References of earlier attempts never replace existing ones. Resolves to the new ones, as `referenceKey` writes
- * them.
- */
+/** Never replaces existing references. Resolves to the new ones as `referenceKey` writes them. */
 export async function saveReferences(tx: Db, references: readonly NewReference[]): Promise<Set<string>> {
   if (references.length === 0) return new Set()
   const fresh = await tx<Pick<Reference, 'channel_id' | 'provider_id'>[]>`
@@ -107,7 +103,7 @@ export async function findReferences(
     join provider_references r on r.channel_id = t.channel_id and r.provider_id = t.provider_id`
 }
 
-/** Null where it is none of ours. */
+/** Null if it is not one of ours. */
 export async function findMessageId(
   tx: Db,
   { account_id, mode }: Tenant,

@@ -58,7 +58,6 @@ export async function listAttempts(sql: Db, { account_id, mode }: Tenant, messag
     order by number desc limit 1000`
 }
 
-/** A select of account_id, mode, id, origin_id, submission_key and status. */
 export const messagesOfOrigin = (sql: Db, type: OriginType) => sql`
   select account_id, mode, id, origin_id, submission_key, status
   from messages
@@ -68,11 +67,9 @@ export const messagesOfOrigin = (sql: Db, type: OriginType) => sql`
 /** Templates sent on one channel since a time. */
 export interface ReachWindow extends Tenant {
   readonly channel_id: string
-  /** Milliseconds since 1970. */
   readonly since_ms: number
 }
 
-/** A select of the distinct "to". */
 export const reachedRecipients = (sql: Db, { account_id, mode, channel_id, since_ms }: ReachWindow): Fragment => sql`
   select distinct "to" from messages
   where account_id = ${account_id}
@@ -104,7 +101,6 @@ export async function reachedAmong(
 
 export interface InboundWindow extends Tenant {
   readonly channel_id: string
-  /** Milliseconds since 1970. */
   readonly since_ms: number
   readonly until_ms: number
 }
@@ -138,8 +134,8 @@ export async function listInbound(
 }
 
 /**
- * Locks messages that no provider has: `queued`, or `sending` with a released job, nothing accepted and no unknown
- * outcome. Skips locked rows. Messages are locked before their jobs.
+ * Locks messages that no provider has: `queued`, or `sending` with a released job, nothing accepted and a known
+ * outcome. Skips locked rows; locks messages before their jobs.
  */
 export async function lockWithdrawable(
   tx: Db,
@@ -162,7 +158,6 @@ export async function lockWithdrawable(
 /** An expression: messages with smaller ids may be deleted. */
 export const deletedBefore = (sql: Db) => sql`coalesce((select deleted_before from message_retention), '')`
 
-/** Whether a message with a smaller id waits to be sent. */
 export async function waitsBefore(sql: Db, id: string): Promise<boolean> {
   const [job] = await sql`select from dispatch_jobs where message_id < ${id} limit 1`
   return job !== undefined
@@ -175,10 +170,7 @@ export async function setDeletedBefore(sql: Db, id: string): Promise<void> {
     on conflict (only_row) do update set deleted_before = greatest(r.deleted_before, excluded.deleted_before)`
 }
 
-/**
- * Deletes folded counts of seconds before `bucket`, at most `rows_max`, and subtracts them from the quarters of an
- * hour. Returns how many.
- */
+/** Deletes the totals of seconds before `bucket` and subtracts them from the quarters of an hour. Returns how many. */
 export async function forgetCounts(sql: Db, bucket: string, rows_max: number): Promise<number> {
   const [row] = await sql<{ deleted: number }[]>`
     with deleted as (
@@ -206,7 +198,7 @@ export async function forgetCounts(sql: Db, bucket: string, rows_max: number): P
   return row!.deleted
 }
 
-/** Deletes quarters of an hour that became zero. Returns how many. */
+/** Deletes quarters of an hour that became zero. */
 export async function forgetQuarters(sql: Db, before: string, rows_max: number): Promise<number> {
   const { count } = await sql`
     delete from message_quarter_counts

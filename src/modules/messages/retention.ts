@@ -14,7 +14,6 @@ const forgottenAtOnce = 5000
 const hourMs = 3600_000
 
 interface State {
-  /** When partitions were last created and dropped. */
   made: Mark
   /** All data derived from messages before this id is deleted. */
   forgotten: string

@@ -1,4 +1,4 @@
-/** Operations on messages (behaviour: messages 2, 5, 8.4, 9; test-mode 4). */
+/** HTTP routes of messages (behaviour: messages 2, 5, 8.4, 9; test-mode 4). */
 import { Type } from 'typebox'
 import { objectName } from '../../api/resources/shared-fields.ts'
 import { DocumentedSendMessage } from '../../api/content/documented.ts'
@@ -46,7 +46,7 @@ const BatchRequest = Type.Object(
     }),
   },
   {
-    // unknown fields stay, because they are part of the fingerprint of an Idempotency-Key
+    // unknown fields are part of the fingerprint of an Idempotency-Key
     additionalProperties: true,
     examples: [
       {
@@ -112,7 +112,7 @@ const otherSendingPaths = [
   '/v1/send',
 ]
 
-/** `base_url`: of this service, for links in errors. */
+/** `base_url`: for links in errors. */
 export const messageRoutes = (messages: MessageService, base_url: string): Route[] => [
   sendRoute(messages),
   batchRoute(messages, base_url),
@@ -196,7 +196,7 @@ const listRoute = (messages: MessageService): Route =>
     errors: [],
     handler: async ({ caller, query, sql }) => {
       const page = pageOf(query)
-      // an unescaped plus sign arrives as a space, and a phone number begins with one
+      // an unescaped plus sign of a phone number arrives as a space
       const asMeant = query.to === undefined ? query : { ...query, to: query.to.replace(/^ /, '+') }
       return reply(200, pageReply((await messages.list(sql, caller, asMeant, page)).map(messageObject), page.limit))
     },

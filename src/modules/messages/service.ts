@@ -70,15 +70,15 @@ export interface MessageDeps extends Withdrawing {
   readonly projections: Projections
 }
 
-/** Operations throw the Problem that refuses them. Rows belong to the caller's account and mode. */
+/** Operations throw the Problem that refuses them. */
 export interface MessageService {
-  /** Consent, window and balance are checked again when the message is accepted. */
+  /** Consent, window and balance are checked again on acceptance. */
   check(tenant: Tenant, written: unknown): Promise<CheckedMessage>
   /** The one way to create outbound messages (docs/decisions/producers.md). One outcome per item, in order. */
   submit(submission: Submission): Promise<readonly ItemOutcome[]>
   /** Repeats of an Idempotency-Key are answered with its message. */
   send(caller: Caller, body: unknown, key: string | undefined): Promise<Sent>
-  /** `make` resolves to the body; for operations of other modules. */
+  /** `make` resolves to the body. */
   sendMade(caller: Caller, requestKey: RequestKey | undefined, make: () => Promise<unknown>): Promise<Sent>
   /** Each item is accepted or refused by itself. */
   sendBatch(caller: Caller, body: unknown, key: string | undefined): Promise<SentBatch>
@@ -89,15 +89,13 @@ export interface MessageService {
   rows(sql: Db, tenant: Tenant, ids: readonly string[]): Promise<MessageRow[]>
   /** Counts per day of creation in a time zone, up to today, oldest first. */
   days(sql: Db, tenant: Tenant, timezone: string, days: number): Promise<DayCounts[]>
-  /** Newest first. */
   history(sql: Db, tenant: Tenant, id: string): Promise<MessageHistoryItem[]>
-  /** Newest first. */
   attempts(sql: Db, tenant: Tenant, id: string): Promise<AttemptRow[]>
-  /** Only while `queued`. Resolves to the changed row. */
+  /** Only while `queued`. */
   cancel(sql: Db, tenant: Tenant, id: string): Promise<MessageRow>
-  /** Fails and refunds messages that were not sent. The producer has locked its own rows. Resolves to their ids. */
+  /** Fails and refunds messages that were not sent. The caller has locked its own rows. Resolves to their ids. */
   withdraw(tx: Db, tenant: Tenant, ids: readonly string[]): Promise<ReadonlySet<string>>
-  /** Channels that are throttled now, for operators. */
+  /** Channels that are throttled now. */
   pauses(sql: Db, tenant: Tenant): Promise<PauseRow[]>
   /** Only on sandbox channels. */
   simulateInbound(sql: Db, tenant: Tenant, body: InboundRequest): Promise<MessageRow>

@@ -1,4 +1,4 @@
-/** SQL of transitions, with their events and projection rows. */
+/** SQL of transitions with their events and projection rows. */
 import type { MessageStatus, OriginType } from '../../api/resources/message.ts'
 import { type Db, jsonRows, textColumn } from '../../platform/database/sql.ts'
 import { type EventRow, eventsFrom } from '../../platform/events/outbox.ts'
@@ -7,33 +7,29 @@ import { referencesOfAccepted } from './references-repository.ts'
 import { transitionsFrom } from './projections-repository.ts'
 import type { Projections } from './projections.ts'
 
-/** One row on its way to another status. */
 export interface TransitionWrite {
   readonly account_id: string
   readonly mode: string
   readonly id: string
   readonly origin_type: OriginType
-  /** The status that the row must still have. */
+  /** The row is skipped if it has another status. */
   readonly from_status: MessageStatus
   readonly status: MessageStatus
-  /** ISO 8601: for every timestamp that the status sets and that is null. */
+  /** ISO 8601: sets every timestamp of the status that is null. */
   readonly at: string
-  /** Null where it was never sent. */
+  /** Null if it was never sent. */
   readonly sending_at: string | null
-  /** Of a failed message. */
   readonly error: object | null
   /** Null for a status without an event. */
   readonly event: EventRow | null
 }
 
-/** The effect of a stored callback item. */
 export interface ReceiptWrite extends TransitionWrite {
   readonly item_id: string
   /** The `ctid` of the item. */
   readonly place: string
 }
 
-/** The effect of an acceptance by the provider. */
 export interface Acceptance extends TransitionWrite {
   readonly provider: string
   readonly provider_id: string
@@ -101,7 +97,7 @@ const emittedEvents = (sql: Db) =>
       where event_id is not null`,
   )
 
-/** Empty where no projection counts these messages. */
+/** Empty if no projection counts these messages. */
 const followed = (sql: Db, projections: Projections, writes: readonly TransitionWrite[]) => {
   const pairs = projections.pairsOf(writes)
   if (pairs.length === 0) return { columns: sql``, cte: sql`` }
@@ -115,7 +111,6 @@ const followed = (sql: Db, projections: Projections, writes: readonly Transition
   }
 }
 
-/** Missing messages are left out. */
 export async function readRows(
   tx: Db,
   wanted: readonly { account_id: string; mode: string; message_id: string }[],
@@ -128,10 +123,7 @@ export async function readRows(
     join messages m on m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id`
 }
 
-/**
- * Skips rows with another status. Resolves to the ids written. Rows are in the order of ids, so that two statements
- * do not deadlock.
- */
+/** Skips rows with another status. Resolves to the ids written. Rows are in the order of ids to prevent deadlocks. */
 export async function writeTransitions(
   sql: Db,
   projections: Projections,
@@ -185,8 +177,8 @@ export async function writeReceipts(
 }
 
 /**
- * Status, event, reference, attempt, callback item, and the end of the job, in one statement. Skips rows with another
- * status. Resolves to the ids written. An existing reference or attempt is an error (23505).
+ * Writes the acceptance and ends the job in one statement. Skips rows with another status. Resolves to the ids written.
+ * An existing reference or attempt is an error (23505).
  */
 export async function writeAcceptances(
   sql: Db,

@@ -1,4 +1,4 @@
-/** The only place that changes the status of a message, with event, refund and projections in one transaction. */
+/** Changes the status of messages, with event, refund and projections in one transaction. Nothing else may. */
 import type { Tenant } from '../../api/caller.ts'
 import type { Id } from '../../api/ids.ts'
 import type { Db } from '../../platform/database/sql.ts'
@@ -21,11 +21,9 @@ import { readRows, type TransitionWrite, writeTransitions } from './transitions-
 export interface TransitionRequest extends Tenant {
   readonly message_id: string
   readonly transition: Transition
-  /** ISO 8601. */
   readonly at: string
-  /** For `fail` and `cancel`. */
   readonly error?: MessageRow['error']
-  /** As last read; a stale row is read again. */
+  /** May be stale. */
   readonly row?: MessageRow
 }
 
@@ -43,7 +41,7 @@ export interface Step {
 
 const roundsMax = 20
 
-/** Transitions of one message are applied in order; those not allowed are skipped. Resolves to the changed rows. */
+/** Applies transitions of one message in order and skips those not allowed. Resolves to the changed rows. */
 export async function applyTransitions(
   { platform, billing, projections }: TransitionDeps,
   tx: Db,
@@ -81,7 +79,7 @@ export async function applyTransitions(
   return changed
 }
 
-/** Null where nothing changes. No step is earlier than the one before it: clocks differ by milliseconds. */
+/** Null if nothing changes. No step is earlier than the one before: clocks differ by milliseconds. */
 export function stepOf(before: MessageRow, requests: readonly TransitionRequest[]): Step | null {
   let row = before
   const emitted: MessageRow[] = []

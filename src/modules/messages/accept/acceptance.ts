@@ -27,7 +27,7 @@ export interface CommitDeps {
   readonly producers: Producers
   readonly memoryQueue: MemoryQueue
   readonly alone: () => boolean
-  /** Called with all accepted messages after their commit. Must not block. */
+  /** After their commit. Must not block. */
   readonly emitted: (rows: readonly MessageRow[]) => void
 }
 
@@ -116,7 +116,7 @@ const paidBy = (
   package_grant_id,
 })
 
-/** A value that is built from all outcomes of a submission is on its first row. */
+/** `value` is built from all outcomes of a submission and set on its first row. */
 function submittedRows(units: readonly Unit[], outcomes: ReadonlyMap<number, ItemOutcome>): SubmittedRow[] {
   return units.flatMap((unit) => {
     const decided = unit.rows.flatMap((row) => (outcomes.has(row.n) ? [{ row, outcome: outcomes.get(row.n)! }] : []))
@@ -135,7 +135,7 @@ function codeOf(outcome: ItemOutcome): string | null {
   return outcome.kind === 'no_funds' ? 'insufficient_balance' : null
 }
 
-/** Leaves units undecided that need locks; the locking path decides them. */
+/** Units that need locks stay undecided. */
 export async function acceptOptimistically(deps: CommitDeps, units: readonly Unit[], moment: Moment): Promise<void> {
   const open = undecided(units)
   const producer = deps.producers.fragmentOf(units)

@@ -1,4 +1,4 @@
-/** `POST /v1/messages/batch`: up to 100 messages, accepted one by one under one Idempotency-Key. */
+/** `POST /v1/messages/batch`: up to 100 messages, each accepted or refused by itself, under one Idempotency-Key. */
 import type { Caller } from '../../../api/caller.ts'
 import type { Detail } from '../../../api/errors.ts'
 import { limits } from '../../../api/limits.ts'
@@ -18,13 +18,13 @@ import { findMessages } from '../repository.ts'
 import { messageTypes } from '../../../api/resources/channel.ts'
 import { SendMessage } from '../../../api/resources/message.ts'
 
-/** In order. `replayed`: the results of an earlier request with the same key. */
+/** `replayed`: the results of an earlier request with the same key. */
 export interface SentBatch {
   readonly results: readonly (MessageRow | Problem)[]
   readonly replayed: boolean
 }
 
-/** As the key stores it. */
+/** As stored with the key. */
 type StoredItem =
   | { readonly status: 202; readonly message_id: string }
   | {
@@ -94,7 +94,6 @@ const namingUnknownOf = (item: unknown, error: unknown): unknown =>
 const validOf = (checked: readonly (CheckedMessage | Problem)[]): SubmissionItem[] =>
   checked.flatMap((result) => (result instanceof Problem ? [] : [{ message: result }]))
 
-/** In the order of the items. */
 function merged(
   checked: readonly (CheckedMessage | Problem)[],
   submitted: readonly (MessageRow | Problem)[],

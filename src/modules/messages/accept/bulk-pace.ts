@@ -1,21 +1,20 @@
 /**
- * Decides when bulk traffic commits and how much (docs/decisions/producers.md). Milliseconds by the monotonic clock.
+ * Decides when bulk traffic commits and how much (docs/decisions/producers.md). Times in milliseconds of the monotonic
+ * clock.
  */
 import { limits } from '../../../api/limits.ts'
 
-/** How long a chunk holds the wallet. */
+/** How long a chunk may hold the wallet. */
 const chunkMs = 4
-/** Smaller chunks would be all fixed cost. */
 const chunkRowsMin = 32
 const chunkRowsFirst = 100
-/** Idle time after a chunk, as a multiple of its duration, where others want the wallet. */
+/** Idle time after a chunk as a multiple of its duration, while others want the wallet. */
 const idleFactor = 6
-/** After a large batch of requests, more are expected for this long. */
+/** After a large batch of requests, expect more for this long. */
 const busyForMs = 30
 const fillMs = 10
 
 interface Company {
-  /** Waiting bulk rows. */
   readonly rows: number
   readonly requestsWait: boolean
   /** No other process accepts or sends. */
@@ -28,28 +27,23 @@ export class BulkPace {
   #fillsUntil = 0
   #busyUntil = 0
 
-  /** Rows of the next chunk. */
   get chunkRows(): number {
     return this.#chunkRows
   }
 
-  /** When the next chunk may start. */
   from(now: number, { rows, requestsWait, alone }: Company): number {
     const wanted = requestsWait || !alone || now < this.#busyUntil
     return Math.max(wanted ? this.#idleUntil : 0, rows < this.#chunkRows ? this.#fillsUntil : 0)
   }
 
-  /** Rows arrive while none waited. */
   begins(now: number): void {
     this.#fillsUntil = now + fillMs
   }
 
-  /** A batch of requests was not small. */
   requestsCame(now: number): void {
     this.#busyUntil = now + busyForMs
   }
 
-  /** A chunk was committed between these times. */
   committed(rows: number, began: number, ended: number): void {
     const duration = ended - began
     this.#idleUntil = began + duration * (1 + idleFactor)
@@ -57,7 +51,7 @@ export class BulkPace {
   }
 }
 
-/** Approaches the number of rows that takes `chunkMs`, at most doubling or halving it. */
+/** Approaches the number of rows that takes `chunkMs`, at most doubling or halving. */
 function nextChunkRows(rows: number, duration: number): number {
   const wanted = (rows * chunkMs) / Math.max(duration, 0.1)
   return Math.round(Math.min(Math.max(wanted, rows / 2, chunkRowsMin), rows * 2, limits.group_commit_rows_max))

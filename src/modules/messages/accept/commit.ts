@@ -1,4 +1,4 @@
-/** Commits one batch: most rows in one optimistic statement, the rest under locks. */
+/** Commits a batch of one kind: most rows in one optimistic statement, the rest under locks. */
 import { acceptOptimistically, acceptUnderLocks, type CommitDeps } from './acceptance.ts'
 import { endFailed, recovering } from './recovery.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -6,7 +6,6 @@ import type { MessageRow } from '../message.ts'
 import { type Moment, momentAt, type RowMaker, rowOf } from './row.ts'
 import { answer, isDecided, type ItemOutcome, type Unit } from './submission.ts'
 
-/** Commits units of one kind and answers or rejects them. */
 export async function commit(deps: CommitDeps, units: readonly Unit[]): Promise<void> {
   const { platform, memoryQueue, billing } = deps
   const moment = momentAt(platform.clock.now(), memoryQueue.lease_ms, platform.retention_clock.now())
@@ -43,7 +42,6 @@ function makeRows(maker: RowMaker, unit: Unit, first: number, moment: Moment): n
   return first + unit.rows.length
 }
 
-/** Whether the producer stores a value that is built from all outcomes. */
 const needsLocks = ({ pending }: Unit): boolean => pending.submission.producer?.valueFrom !== undefined
 
 function finish(deps: CommitDeps, units: readonly Unit[], moment: Moment): void {
@@ -52,7 +50,7 @@ function finish(deps: CommitDeps, units: readonly Unit[], moment: Moment): void 
   passOn(deps, decided, moment)
 }
 
-/** Committed messages are passed on all the same. */
+/** Messages that were committed are announced all the same. */
 function fail(deps: CommitDeps, units: readonly Unit[], moment: Moment, error: unknown): void {
   finish(deps, units, moment)
   const failed = units.filter((unit) => !unit.answered)
@@ -65,7 +63,7 @@ function fail(deps: CommitDeps, units: readonly Unit[], moment: Moment, error: u
   passOn(deps, failed, moment)
 }
 
-/** Once per commit. Never throws: the other messages are found in the tables. */
+/** Never throws: messages that were not announced are found in the tables. */
 function passOn(deps: CommitDeps, units: readonly Unit[], moment: Moment): void {
   try {
     announce(deps, units, moment)

@@ -1,6 +1,6 @@
 /**
- * Checks of a message that need the database (behaviour: messages 3). Consent, window and balance are checked again
- * at the commit.
+ * Checks of a message that need the database (behaviour: messages 3). Consent, window and balance are checked again at
+ * the commit.
  */
 import type { Tenant } from '../../../api/caller.ts'
 import { isId } from '../../../api/ids.ts'
@@ -39,13 +39,13 @@ export interface EligibilityDeps {
 
 const noTemplate: TemplateVerdict = { refusal: null, marketing: false, status: null }
 
-/** Throws `resource_missing` where the answered message does not exist. */
+/** Throws `resource_missing`. */
 export async function requireReplyTo({ platform }: EligibilityDeps, tenant: Tenant, id: string): Promise<void> {
   const found = isId('msg', id) ? await findMessage(platform.pool, tenant, id) : null
   if (found === null) throw missing('message', id, 'reply_to')
 }
 
-/** Throws the Problem that refuses the message; consent and window come before connection and funds. */
+/** Throws the Problem that refuses the message: consent and window before connection and funds. */
 export async function requireEligible(
   deps: EligibilityDeps,
   tenant: Tenant,

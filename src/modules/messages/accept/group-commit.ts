@@ -19,13 +19,12 @@ import { kindOf } from './producers.ts'
 
 export interface Ingest {
   /**
-   * One outcome per item, in order. Bulk submissions wait for capacity; interactive ones are `unavailable` without
-   * it. Rejects on unexpected errors; some items of a bulk submission may have been accepted then.
+   * One outcome per item, in order. Bulk waits for capacity; interactive submissions are `unavailable` without it.
+   * After a rejection, some items of a bulk submission may have been accepted.
    */
   submit(submission: Submission): Promise<readonly ItemOutcome[]>
-  /** Waiting rows. */
   load(): IngestLoad
-  /** Bulk submissions are `unavailable` from now on. Resolves when no commit is in progress. */
+  /** Refuses bulk submissions from now on. Resolves when no commit is in progress. */
   stop(): Promise<void>
 }
 
@@ -42,14 +41,12 @@ const interactiveCharactersMax = 128_000_000
 const accountShare = 4
 /** A few large messages take as long as hundreds of usual ones. */
 const batchCharactersMax = 4_000_000
-/** Admitted rows of bulk submissions; the others wait with their producers. */
+/** Bounds rows in the queue; other rows wait in their submissions. */
 export const bulkRowsMax = 2000
-/** Rows of one bulk submission that are admitted at a time. */
+/** Per submission and turn. */
 const bulkTurnRows = 500
 
-/**
- * A commit has the fixed cost of a dozen messages, so that batches fill under load (docs/decisions/group-commit.md).
- */
+/** A commit costs as much as a dozen messages, so batches fill under load (docs/decisions/group-commit.md). */
 const busyRequests = 8
 const fullRequests = 24
 const spacingMs = 6
@@ -65,7 +62,7 @@ interface Queue {
 }
 
 interface Bulk extends Queue {
-  /** Submissions that are not fully admitted, with the number of admitted items. */
+  /** Partly admitted submissions. */
   outside: { readonly pending: Pending; admitted: number }[]
   readonly pace: BulkPace
 }
@@ -75,10 +72,9 @@ interface Pump {
   readonly interactive: Queue
   readonly bulk: Bulk
   readonly running: Set<Traffic>
-  /** The last commit of interactive traffic. */
   answering: Promise<void>
   stopping: boolean
-  /** Ends the idle time of bulk traffic. */
+  /** Ends the wait of bulk traffic. */
   arrived: (() => void) | undefined
   readonly idle: (() => void)[]
 }
@@ -143,7 +139,6 @@ function submit(pump: Pump, submission: Submission): Promise<readonly ItemOutcom
   return promise
 }
 
-/** An interactive submission belongs to one account. */
 function hasCapacityFor({ rows, characters, loads }: Queue, items: Submission['items']): boolean {
   const own = loads.get(items[0]!.message.account_id)
   return (
@@ -180,7 +175,6 @@ function dequeued(queue: Queue, units: readonly Unit[]): void {
   }
 }
 
-/** Mistakes of a producer are bugs. */
 function checkSubmission({ producers }: CommitDeps, { traffic, items, producer }: Submission): void {
   if (traffic === 'interactive' && items.length > limits.group_commit_rows_max)
     throw new Error(
@@ -211,7 +205,6 @@ async function run(pump: Pump, traffic: Traffic): Promise<void> {
   if (pump.running.size === 0) for (const resolve of pump.idle.splice(0)) resolve()
 }
 
-/** Waits until requests had their turn and the chunk is large enough. */
 async function waitForTurn(pump: Pump): Promise<void> {
   for (let wait = bulkWaitMs(pump); wait > 0 && pump.bulk.units.length > 0; wait = bulkWaitMs(pump)) {
     const { promise: arrival, resolve } = Promise.withResolvers<void>()
@@ -239,7 +232,7 @@ async function commitInteractive(pump: Pump): Promise<void> {
 async function commitChunk(pump: Pump): Promise<void> {
   const { bulk } = pump
   await waitForTurn(pump)
-  // starting beside a commit of requests would slow it down; waiting for later ones too would starve bulk
+  // starting beside a commit of requests would slow it down; also waiting for later ones would starve bulk
   await Promise.allSettled([pump.answering])
   if (bulk.units.length === 0) return
   const began = performance.now()
@@ -250,7 +243,7 @@ async function commitChunk(pump: Pump): Promise<void> {
   bulk.pace.committed(batch.length, began, performance.now())
 }
 
-/** Alternates between accounts. A unit is never split. */
+/** Alternates between accounts. Never splits a unit. */
 function take(queue: Queue, rows_max: number): Unit[] {
   const kind = kindOf(queue.units[0]!)
   const batch: Unit[] = []
@@ -285,7 +278,6 @@ function admit(bulk: Bulk): void {
   }
 }
 
-/** Drops the rest of rejected bulk submissions. */
 function dropRejected(bulk: Bulk): void {
   dequeued(
     bulk,

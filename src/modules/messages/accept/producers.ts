@@ -1,5 +1,5 @@
 /**
- * Producers insert messages for rows of their own, in the statement that accepts (docs/decisions/producers.md).
+ * Producers insert messages for their own rows in the accepting statement (docs/decisions/producers.md).
  * Idempotency-Keys are a built-in producer.
  */
 import type { Db, Fragment } from '../../../platform/database/sql.ts'
@@ -7,7 +7,6 @@ import { unusedKey, insertKeys, keyColumns, allKeysWereFree } from '../../../pla
 import type { Moment } from './row.ts'
 import type { Unit } from './submission.ts'
 
-/** A row that could not be claimed. */
 export interface MissedRow {
   readonly n: number
   readonly account_id: string
@@ -21,27 +20,26 @@ export interface ProducerFragment {
   /** Text columns that its submissions add to the key of each item (`ProducerData.values`). */
   readonly columns: readonly string[]
   /**
-   * Precondition: a sub-select that yields a row where the row `i` (n, account_id, mode, submission_key, `columns`)
-   * may become a message. Claims the pending row with `for update skip locked`; it must not wait, because wallets are
-   * locked after it.
+   * A sub-select that yields a row if the row `i` (n, account_id, mode, submission_key, `columns`) may become a
+   * message. Claims the pending row with `for update skip locked`: it must not wait, because wallets are locked after
+   * it.
    */
   claim(sql: Db, moment: Moment): Fragment
   /**
-   * Consequence: writes the outcomes of claimed rows in `submitted` (n, account_id, mode, key, message_id, code,
-   * value, `columns`) and returns the `message_id` of the rows it wrote. `code`: recipient_blocked, policy_violation
-   * and parameter_invalid are final, insufficient_balance leaves the row pending.
+   * Writes the outcomes of claimed rows in `submitted` (n, account_id, mode, key, message_id, code, value, `columns`)
+   * and returns the `message_id` of the rows written. `code` is final except insufficient_balance, which leaves the row
+   * pending.
    */
   complete(sql: Db, moment: Moment): Fragment
   /**
-   * A condition on `submitted` and `completed`. Where it is false, everything is rolled back and repeated. Default:
-   * every message was written.
+   * A condition on `submitted` and `completed`; if false, everything is rolled back and repeated. Default: every
+   * message was written.
    */
   agreed?(sql: Db): Fragment
-  /** Ids of the messages that these unclaimed rows have become. */
+  /** The messages of rows that could not be claimed, by `n`; null if unknown. */
   known(sql: Db, rows: readonly MissedRow[]): Promise<ReadonlyMap<number, string | null>>
 }
 
-/** A key that is taken is known. */
 const requestFragment: ProducerFragment = {
   kind: 'request',
   columns: keyColumns,
@@ -58,7 +56,7 @@ export interface Producers {
   require(kind: string): ProducerFragment
 }
 
-/** Throws where two have the same kind. */
+/** Throws for a repeated kind. */
 export function producersOf(fragments: readonly ProducerFragment[]): Producers {
   const byKind = new Map([requestFragment, ...fragments].map((fragment) => [fragment.kind, fragment]))
   if (byKind.size < fragments.length + 1) throw new Error('two producers have one kind')
@@ -77,5 +75,5 @@ export function producersOf(fragments: readonly ProducerFragment[]): Producers {
   }
 }
 
-/** Units of one kind share a batch. Submissions without a producer go with requests. */
+/** Units of one kind share a batch; those without a producer go with requests. */
 export const kindOf = ({ pending: { submission } }: Unit): string => submission.producer?.kind ?? requestFragment.kind

@@ -1,15 +1,13 @@
-/** Limits a channel's queue, so that accepted messages are sent before they expire (behaviour: messages 3.5). */
+/** Limits the queue of a channel so that messages are sent before they expire (behaviour: messages 3.5). */
 import { limits } from '../../../api/limits.ts'
 import { Problem } from '../../../api/problem.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { countQueue } from '../dispatch/repository.ts'
 
-/** Waiting messages of one channel. */
 const queuedMax = 500_000
 const queuesMax = 10_000
-/** An older count is ignored. */
 const staleMs = 60_000
-/** Counting long queues takes at most this share of the time. */
+/** Share of the time spent on counting long queues. */
 const countingShare = 0.02
 
 export interface QueueLimit {
@@ -19,12 +17,11 @@ export interface QueueLimit {
 
 interface Known {
   readonly full: boolean
-  /** By the monotonic clock. */
   readonly counted_ms: number
   readonly again_ms: number
 }
 
-/** Queues are counted every few seconds in the background, so a few more messages than `max` may be accepted. */
+/** Counts in the background every few seconds, so slightly more than `max` may be accepted. */
 export function queueLimit(
   { pool, clock, log }: Pick<Platform, 'pool' | 'clock' | 'log'>,
   max = queuedMax,

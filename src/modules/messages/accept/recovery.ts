@@ -1,6 +1,6 @@
 /**
- * Recovers failed commits: splits batches on data errors, repeats them after races, and looks them up after a lost
- * connection.
+ * Recovers failed commits: splits a batch after data errors, repeats it after races, and looks for its messages after a
+ * lost connection.
  */
 import {
   connectionLost,
@@ -25,7 +25,7 @@ const lookupsMax = 20
 const lookupForMs = 5_000
 const lookupEveryMs = 250
 
-/** Runs one path until every unit has its outcomes or is left to the next path. */
+/** Runs one path until it has decided each unit or left it to the next path. */
 export async function recovering(deps: CommitDeps, units: readonly Unit[], moment: Moment, path: Path): Promise<void> {
   await repeating(deps, units, moment, path, repeatsMax)
 }
@@ -58,14 +58,14 @@ async function repeating(
   }
 }
 
-/** Two units may want the same row of their producer: the batch is halved until they are apart. */
+/** Halves the batch until units that want the same row of a producer are apart. */
 async function apart(deps: CommitDeps, units: readonly Unit[], moment: Moment, path: Path): Promise<void> {
   const half = Math.ceil(units.length / 2)
   for (const part of [units.slice(0, half), units.slice(half)])
     await repeating(deps, part, moment, path, part.length === 1 ? repeatsMax : 0)
 }
 
-/** Halves the batch until the bad unit is alone; of that unit only the rejected rows are refused. */
+/** Halves the batch until the bad unit is alone, then refuses only its rejected rows. */
 async function afterDataError(
   deps: CommitDeps,
   units: readonly Unit[],
@@ -80,7 +80,7 @@ async function afterDataError(
     return await recovering(deps, units.slice(half), moment, path)
   }
   if (only === undefined) return
-  // the first attempt may have been committed after its connection was lost
+  // an earlier attempt may have been committed although its connection was lost
   const found = await findStored(deps, [only])
   if (isDecided(only)) return
   const poisoned = await poisonedRows(deps, only, moment)
@@ -114,13 +114,13 @@ async function poisonedRows({ platform, projections }: CommitDeps, unit: Unit, m
 }
 
 /**
- * Messages in the database are decided, the rest is repeated. Without the database, units are answered as uncertain.
+ * Messages found in the database are accepted, the others repeated. If the database stays away, units are answered as
+ * uncertain.
  */
 async function afterLostConnection(deps: CommitDeps, units: readonly Unit[], error: unknown): Promise<void> {
   if (connectionLost(error) && !neverSent(error)) for (const unit of units) unit.mayBeStored = true
   if (!units.some(({ mayBeStored }) => mayBeStored)) return giveUp(units)
   const { clock } = deps.platform
-  // a database that hangs answers none of the look-ups
   const until = clock.elapsed() + lookupForMs
   for (let attempt = 0; attempt < lookupsMax && clock.elapsed() < until; attempt++) {
     try {
@@ -138,7 +138,7 @@ async function afterLostConnection(deps: CommitDeps, units: readonly Unit[], err
   giveUp(units)
 }
 
-/** A rejection promises that nothing was stored, so units that may be stored in part are answered instead. */
+/** A rejection promises that nothing was stored; units that may be stored are answered as uncertain. */
 export function endFailed(units: readonly Unit[], error: unknown): void {
   for (const unit of units) {
     unit.mayBeStored ||= unit.outcomes.some((outcome) => outcome?.kind === 'accepted')
@@ -151,13 +151,12 @@ export function endFailed(units: readonly Unit[], error: unknown): void {
   }
 }
 
-/** Sets outcomes of undecided items; committed ones stay. */
 function giveUp(units: readonly Unit[]): void {
   for (const { unit, index } of undecided(units))
     unit.outcomes[index] = { kind: 'unavailable', reason: unit.mayBeStored ? 'uncertain' : 'unreachable' }
 }
 
-/** True when a message was in the database. */
+/** True if any message was found. */
 async function findStored({ platform: { pool } }: CommitDeps, units: readonly Unit[]): Promise<boolean> {
   const places = undecided(units)
   const stored = new Map<string, MessageRow>()

@@ -16,7 +16,7 @@ const words: Partial<Record<ErrorCode, string>> = {
 
 export const refusalOf = (code: ErrorCode): Problem => new Problem(code, words[code])
 
-/** The Problem of a request's outcome. Throws for outcomes that only other producers have. */
+/** Throws for outcomes that requests cannot have. */
 export function problemOf(outcome: Exclude<ItemOutcome, { kind: 'accepted' }>): Problem {
   if (outcome.kind === 'refused') return refusalOf(outcome.code)
   if (outcome.kind === 'no_funds') return refusalOf('insufficient_balance')

@@ -29,7 +29,7 @@ const keysOf = ({ n, account_id, mode, submission_key, producer_values }: Accept
   ...producer_values,
 })
 
-/** Claims without waiting. Resolves to the numbers of the claimed rows. */
+/** Does not wait for locks. Resolves to the numbers of the claimed rows. */
 export async function claimRows(
   tx: Db,
   producer: ProducerFragment,
@@ -42,7 +42,7 @@ export async function claimRows(
   return new Set(claimed.map(({ n }) => n))
 }
 
-/** Fails with 40001 where another transaction changed the rows meanwhile. */
+/** Fails with 40001 if another transaction changed the rows. */
 export async function completeRows(
   tx: Db,
   producer: ProducerFragment,
@@ -67,13 +67,13 @@ export type PaidRow = Omit<
 > &
   Paid
 
-/** The columns of an outbound message that is accepted, and their values in the same order. */
+/** In the order of `messageValues`. */
 const messageColumns = (sql: Db) => sql`
   account_id, mode, id, channel_id, channel_type, direction, "to", "from", type, content, status, reference, metadata,
   billing_source, amount_micros, package_grant_id, contact_id,
   origin_type, origin_id, reply_to, segments, encoding, priority, send_at, expires_at, created_at, updated_at`
 
-/** `paid`: billing_source, amount_micros, package_grant_id and contact_id. */
+/** `paid`: billing_source, amount_micros, package_grant_id, contact_id. */
 const messageValues = (sql: Db, paid: Fragment, at: string) => sql`
   account_id, mode, id, channel_id, channel_type, 'outbound', "to", "from", type, content, 'queued', reference, metadata,
   ${paid},
@@ -119,7 +119,7 @@ export async function insertMessages(
 
 export interface AcceptVerdict {
   readonly n: number
-  /** `withdrawn`: its producer's row could not be claimed. `uncovered`: left to the locking path. */
+  /** `withdrawn`: the producer's row could not be claimed. `uncovered`: left to the locking path. */
   readonly verdict: 'accepted' | 'withdrawn' | 'uncovered' | Ineligible
   readonly contact_id: string | null
   readonly package_grant_id: string | null
@@ -132,7 +132,7 @@ export interface AcceptBatch {
   readonly moment: Moment
 }
 
-/** The rows as the table `i`. Text columns cost the database a third of JSON. */
+/** The table `i`. Text columns cost the database a third of JSON. */
 const inputOf = (sql: Db, { rows, producer }: AcceptBatch, keyed: boolean) => {
   const column = (of: (row: AcceptRow) => string | number | boolean | null) => textColumn(rows.map(of))
   // free text may contain the separator of text columns
@@ -206,7 +206,7 @@ const transitionsOf = (sql: Db, { rows, projections, moment }: AcceptBatch, keye
     transition as (${acceptedTransitions(sql, pairs, source, moment.at)})`
 }
 
-/** Keys, windows and projections are part of the statement only where rows need them. */
+/** Includes keys, windows and projections only if rows need them. */
 export async function acceptBatch(sql: Db, batch: AcceptBatch): Promise<AcceptVerdict[]> {
   const { rows, moment } = batch
   const { at } = moment

@@ -1,4 +1,4 @@
-/** Requests that send one message, with replays of known Idempotency-Keys. */
+/** Sends one message per request and replays known Idempotency-Keys. */
 import type { Caller, Tenant } from '../../../api/caller.ts'
 import type { ErrorCode } from '../../../api/errors.ts'
 import { Problem, throwFailures } from '../../../api/problem.ts'
@@ -54,7 +54,7 @@ export interface RequestKey {
   readonly fingerprint: string
 }
 
-/** Throws the Problem that refuses the message, which is stored under the key (behaviour: idempotency 3). */
+/** Throws the Problem that refuses the message, which is stored with the key (behaviour: idempotency 3). */
 export async function sendMessage(
   deps: SendingDeps,
   caller: Caller,
@@ -66,7 +66,7 @@ export async function sendMessage(
   return await sendMade(deps, caller, requestKey, () => Promise.resolve(body))
 }
 
-/** For operations of other modules; `make` resolves to the body. */
+/** `make` resolves to the body. */
 export async function sendMade(
   deps: SendingDeps,
   caller: Caller,
@@ -98,12 +98,11 @@ async function sendOne(
   if (outcome!.kind === 'accepted') return { row: outcome!.row, replayed: false }
   if (outcome!.kind === 'known') return 'known'
   const problem = problemOf(outcome!)
-  // undecided outcomes are not stored under the key
+  // an undecided outcome is not stored with the key
   if (outcome!.kind === 'unavailable') throw problem
   return problem
 }
 
-/** Throws the Problem that refuses the message. */
 export async function checkMessage(deps: EligibilityDeps, tenant: Tenant, written: unknown): Promise<CheckedMessage> {
   const { clock, pool } = deps.platform
   const request = parseMessage(written, clock.now())
@@ -146,19 +145,18 @@ async function replayed({ platform }: SendingDeps, caller: Caller, row: KeyRow):
   throw new Problem(problem.code, problem.message, { headers: replayedHeaders })
 }
 
-/** A keyed request whose answer is an `A`. */
 export interface KeyedWork<A> {
   readonly request: KeyedRequest
-  /** Resolves to a Problem that was stored under the key, or to `known`. */
+  /** Resolves to a Problem that was stored with the key, or to `known`. */
   attempt(): Promise<A | Problem | 'known'>
   /** Resolves to the answer of the first request, or throws its refusal. */
   replay(row: KeyRow): Promise<A>
 }
 
 export interface RequestKeys {
-  /** Refuses a second request with the same key while the first one runs, stores refusals, replays known keys. */
+  /** Refuses a concurrent request with the same key, stores refusals, replays known keys. */
   run<A>(work: KeyedWork<A>): Promise<A>
-  /** False where another process stored an answer first, which counts. */
+  /** False if another process stored its answer first. */
   keep(request: KeyedRequest, answer: StoredAnswer): Promise<boolean>
 }
 
@@ -191,7 +189,7 @@ async function firstOrKnown<A>(platform: Platform, work: KeyedWork<A>): Promise<
   return answer
 }
 
-/** A known key takes precedence over the shape of the body. */
+/** A known key takes precedence over an invalid body. */
 async function refusedBefore(platform: Platform, request: KeyedRequest, error: unknown): Promise<'known'> {
   if (!(error instanceof Problem)) throw error
   if ((await knownKey(platform, request)) !== null) return 'known'

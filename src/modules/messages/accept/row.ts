@@ -1,4 +1,4 @@
-/** A checked message, the row that a batch stores of it, and the message it becomes. */
+/** A checked message, its row in a batch, and the message it becomes. */
 import type { Tracing } from '../../../platform/observability/tracing.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { IdMaker } from '../../../lib/ids.ts'
@@ -9,7 +9,6 @@ import type { Tenant } from '../../../api/caller.ts'
 export interface AcceptRow {
   readonly n: number
   readonly id: string
-  /** Id of its ledger entry. */
   readonly txn: string
   readonly account_id: string
   readonly mode: 'live' | 'test'
@@ -34,19 +33,17 @@ export interface AcceptRow {
   readonly expires_at: string | null
   readonly queue: string
   readonly next_run_at: string
-  /** Set where this process queues the message in memory: its job is written as claimed. */
+  /** Set if this process queues the message in memory: its job is written as claimed. */
   readonly process_id: string | null
   readonly kind: string
   readonly address: string
   readonly suppression: string
   readonly windowed: boolean
-  /** Values of the producer's columns. */
   readonly producer_values: Readonly<Record<string, string>>
-  /** The database rejects the row on its own. */
+  /** The database rejects the row. */
   poisoned: boolean
 }
 
-/** Queues accepted messages in memory where this process dispatches their channel. */
 export interface MemoryQueue {
   accepts(message: CheckedMessage): boolean
   readonly process_id: string
@@ -54,7 +51,7 @@ export interface MemoryQueue {
   offer(rows: readonly MessageRow[], lease_until_ms: number): void
 }
 
-/** The time of a batch, and times derived from it (ISO 8601). */
+/** Times of a batch. */
 export interface Moment {
   readonly at: string
   readonly at_ms: number
@@ -181,7 +178,7 @@ export function messageOf(row: AcceptRow, paid: Paid, at: string): MessageRow {
   }
 }
 
-/** Its id and times are set at the commit. */
+/** Id and times are set at the commit. */
 export interface CheckedMessage {
   account_id: Tenant['account_id']
   mode: Tenant['mode']
@@ -204,8 +201,8 @@ export interface CheckedMessage {
   kind: string
   address: string
   suppression: string
-  /** Free-form on live WhatsApp: allowed only inside the customer service window. */
+  /** Allowed only inside the customer service window: free-form on live WhatsApp. */
   windowed: boolean
-  /** Sandbox channels cost nothing and are sent by any process. */
+  /** Costs nothing; any process may send it. */
   sandbox: boolean
 }

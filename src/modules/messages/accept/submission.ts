@@ -1,10 +1,10 @@
-/** Submissions: messages of one origin to be stored and charged, with outcomes (docs/decisions/producers.md). */
+/** Submissions: messages of one origin to be stored and charged, with their outcomes (docs/decisions/producers.md). */
 import type { TraceContext } from '../../../lib/trace-context.ts'
 import type { OriginType } from '../../../api/resources/message.ts'
 import type { MessageRow } from '../message.ts'
 import type { AcceptRow, CheckedMessage } from './row.ts'
 
-/** `interactive`: a caller waits for the answer. `bulk`: uses the remaining capacity, in chunks. */
+/** `interactive`: a caller waits. `bulk`: uses the remaining capacity, in chunks. */
 export type Traffic = 'interactive' | 'bulk'
 
 export interface Submission {
@@ -13,7 +13,6 @@ export interface Submission {
   readonly traffic: Traffic
   readonly items: readonly SubmissionItem[]
   readonly trace?: TraceContext | undefined
-  /** Absent: no producer. */
   readonly producer?: ProducerData
 }
 
@@ -23,57 +22,52 @@ export interface SubmissionItem {
   readonly submission_key?: string
 }
 
-/** Data for the producer's fragment (producers.ts). */
 export interface ProducerData {
   readonly kind: string
   readonly values?: Readonly<Record<string, string>>
-  /** Builds the `value` (JSON) that the producer stores from all outcomes. It needs the locking path. */
+  /** Builds the JSON that the producer stores from all outcomes. Needs the locking path. */
   readonly valueFrom?: (outcomes: readonly ItemOutcome[]) => unknown
 }
 
-/** Final refusals. `parameter_invalid`: the database rejects the row. */
+/** `parameter_invalid`: the database rejects the row. */
 export type RefusalCode = 'recipient_blocked' | 'policy_violation' | 'parameter_invalid'
 
 /** Only `unavailable` leaves an item undecided. */
 export type ItemOutcome =
   | { readonly kind: 'accepted'; readonly row: MessageRow }
   | { readonly kind: 'refused'; readonly code: RefusalCode }
-  /** No package credit applies and the wallet is below the price. */
   | { readonly kind: 'no_funds' }
   /** The producer's row could not be claimed: cancelled, paused or locked. */
   | { readonly kind: 'withdrawn' }
-  /** It was submitted before, as this message where the producer knows it. */
+  /** Submitted before; null if the producer does not know its message. */
   | { readonly kind: 'known'; readonly message_id: string | null }
   | { readonly kind: 'unavailable'; readonly reason: UnavailableReason }
 
-/** `uncertain`: the database was lost during the commit, and the message may have been accepted. */
+/** `uncertain`: the connection was lost during the commit, and the message may have been accepted. */
 export type UnavailableReason = 'full' | 'unreachable' | 'stopping' | 'uncertain'
 
 export interface Pending {
   readonly submission: Submission
-  /** By position. */
   readonly outcomes: (ItemOutcome | undefined)[]
-  /** Items without an outcome. */
   open: number
-  /** Once true, nothing more of it is committed. */
+  /** Nothing more of it is committed. */
   rejected: boolean
   readonly resolve: (outcomes: readonly ItemOutcome[]) => void
   readonly reject: (error: unknown) => void
 }
 
-/** Decided in one transaction: a whole interactive submission, or one item of a bulk one. */
+/** Decided in one transaction: an interactive submission, or one item of a bulk one. */
 export interface Unit {
   readonly pending: Pending
   readonly items: readonly SubmissionItem[]
-  /** The position of the first item. */
   readonly first: number
-  /** One per item; the same at every repeat. */
+  /** The same at every repeat. */
   readonly rows: AcceptRow[]
   readonly outcomes: (ItemOutcome | undefined)[]
-  /** Approximate length of its messages as JSON. */
+  /** Approximate length as JSON. */
   readonly characters: number
   answered: boolean
-  /** A commit was lost and may turn out to have succeeded. */
+  /** The connection was lost during a commit, which may have succeeded. */
   mayBeStored: boolean
 }
 
@@ -100,7 +94,6 @@ export function answer(unit: Unit, outcomes: readonly ItemOutcome[]): void {
   if (pending.open === 0) pending.resolve(pending.outcomes as ItemOutcome[])
 }
 
-/** Ends a submission after an unexpected error. */
 export function reject(unit: Unit, error: unknown): void {
   unit.answered = true
   const { pending } = unit
@@ -116,14 +109,12 @@ export const answerAll = (unit: Unit, outcome: ItemOutcome): void =>
 
 export const isDecided = (unit: Unit): boolean => !unit.outcomes.includes(undefined)
 
-/** A row, and where its outcome goes. */
 export interface Place {
   readonly unit: Unit
   readonly index: number
   readonly row: AcceptRow
 }
 
-/** Rows without an outcome. */
 export function undecided(units: readonly Unit[]): Place[] {
   const places: Place[] = []
   for (const unit of units) {

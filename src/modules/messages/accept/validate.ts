@@ -11,7 +11,7 @@ import { didYouMean } from '../../../lib/text.ts'
 import { UnfitItem } from '../../../platform/http/body.ts'
 import type { ChannelRow } from '../../channels/service.ts'
 
-/** The body of `POST /v1/messages`; the content has the name that `type` gives. */
+/** The body of `POST /v1/messages`. */
 export interface MessageRequest {
   channel: string
   to: string
@@ -67,7 +67,7 @@ function sendAtFailures(send_at: string, now_ms: number): Detail[] {
   return [{ param: 'send_at', code: 'invalid_value', message: '`send_at` may lie at most 35 days ahead.' }]
 }
 
-/** Failures of content and recipient for this channel. Throws `unsupported_message_type`. */
+/** Throws `unsupported_message_type`. */
 export function validateForChannel(channel: ChannelRow, request: MessageRequest): Detail[] {
   const { type, to } = request
   if (!channel.capabilities.includes(type)) throw unsupported(channel, type)
@@ -85,10 +85,10 @@ function unsupported({ id, capabilities }: ChannelRow, type: string): Problem {
   )
 }
 
-/** Failures of a recipient on a channel of this type (behaviour: messages 4). */
+/** (behaviour: messages 4) */
 export function recipientFailures(channel_type: string, to: string, param = 'to'): Detail[] {
   if (channel_type === 'telegram' && zeroPadded.test(to)) {
-    // Telegram may read it as the chat without the zeros, which would bypass that chat's opt-out
+    // Telegram may read it as the chat without the zeros, bypassing that chat's opt-out
     return [
       {
         param,

@@ -1,4 +1,4 @@
-/** The worker `callbacks`: applies callback items. Receipts of unknown messages are applied later. */
+/** The worker `callbacks` applies callback items; receipts of unknown messages are retried later. */
 import { tenantOf } from '../../../api/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
@@ -39,13 +39,13 @@ export interface CallbackItemDeps extends TransitionDeps, InboundDeps {
 }
 
 const batchMax = 500
-/** A receipt whose message never appears is deleted after this time. */
+/** Then a receipt of an unknown message is deleted. */
 const keepMs = 7 * 24 * 3600_000
 const waitFirstMs = 200
 const waitMaxMs = 3600_000
-/** The longest wait between look-ups of an unknown message; about 25 look-ups in all. */
+/** Between look-ups of an unknown message: about 25 in all. */
 const waitUnknownMaxMs = 24 * 3600_000
-/** Items of each other channel that are applied when one channel fills a batch. */
+/** Items per other channel, when one channel fills a batch. */
 const shareOfOthers = 20
 
 interface Applied {
@@ -53,7 +53,7 @@ interface Applied {
   readonly changed: readonly MessageRow[]
   readonly replies: StoredInbound['replies']
   readonly files: number
-  /** Messages whose remaining parts are due, because receipts proved the others. */
+  /** Messages whose remaining parts became due. */
   readonly raised: number
 }
 const nothing: Applied = { items: 0, changed: [], replies: [], files: 0, raised: 0 }
@@ -89,7 +89,6 @@ function itemsWorker(deps: CallbackItemDeps): Worker {
   }
 }
 
-/** The first items of other channels, when one channel fills the batch. */
 async function behind(
   { platform }: CallbackItemDeps,
   first: readonly CallbackItemRow[],
@@ -100,7 +99,7 @@ async function behind(
   return await listDueOfOtherChannels(platform.pool, isoTime(now), { channel_ids, after, each_max: shareOfOthers })
 }
 
-/** Applies due items together. If that fails, applies each alone and retries those that fail less and less often. */
+/** If due items cannot be applied together, applies each alone and retries failures with backoff. */
 async function applyRest(deps: CallbackItemDeps, now: number, others: readonly CallbackItemRow[]): Promise<Applied> {
   const { pool, log } = deps.platform
   try {
@@ -204,8 +203,8 @@ const mayWait = ({ retention_clock }: Pick<Platform, 'retention_clock'>, { creat
   !retention_clock.isPast(Date.parse(created_at) + keepMs, created_at)
 
 /**
- * Receipts of remembered messages with one event. Receipts that change nothing are deleted: a message never returns
- * to an earlier status.
+ * Receipts of remembered messages with one event. Those that change nothing are deleted: a message never returns to an
+ * earlier status.
  */
 async function applyQuickly(deps: CallbackItemDeps, due: readonly CallbackItemRow[], at: string): Promise<Applied> {
   // failures are applied under locks, and later receipts must not overtake them
@@ -243,7 +242,7 @@ async function applyQuickly(deps: CallbackItemDeps, due: readonly CallbackItemRo
   }
 }
 
-/** `late`: receipts of unknown messages. `raised`: messages with remaining parts due. */
+/** `late`: receipts of unknown messages. `raised`: messages whose remaining parts became due. */
 async function applyReceipts(
   deps: CallbackItemDeps,
   tx: Db,
@@ -266,7 +265,7 @@ async function applyReceipts(
   const found = await findNamed(tx, unknown.flatMap(namedOf))
   const namedParts = found.flatMap((one) => (one.part === undefined ? [] : [{ ...one, part: one.part }]))
   const knownParts = known.filter(({ reference }) => reference.parts > 1)
-  // messages with several parts are judged under locks: another receipt or an attempt may change them now
+  // parts are judged under locks: another receipt or an attempt may change them now
   if (namedParts.length + knownParts.length > 0)
     await lockMessages(tx, [...soon, ...known.map(({ reference }) => reference), ...found])
   const whole = known
@@ -290,7 +289,7 @@ async function applyReceipts(
   }
 }
 
-/** A receipt with our message id, whose attempt has no answer or none that is written. */
+/** A receipt with our message id, of an attempt without a stored answer. */
 const namedOf = (row: CallbackItemRow): (NamedItem & { receipt: DeliveryReceipt; part: DeliveryReceipt['part'] })[] => {
   const receipt = row.item as DeliveryReceipt
   const { message_id, provider_id, part } = receipt
@@ -303,7 +302,7 @@ const namedOf = (row: CallbackItemRow): (NamedItem & { receipt: DeliveryReceipt;
 const requestOfNamed = (named: NamedItem & { receipt: DeliveryReceipt }, at: string): TransitionRequest =>
   requestOf(named, named.receipt, named.receipt.transition === 'fail' ? 'refuse' : named.receipt.transition, at)
 
-/** Resolves to the ids of applied items; the others are applied soon, by the reference that was written meanwhile. */
+/** Resolves to the ids of applied items; the others are applied soon by references written meanwhile. */
 async function acceptNamed(tx: Db, named: readonly NamedItem[], at: string): Promise<Set<string>> {
   const inserted = await saveReferences(
     tx,
@@ -317,7 +316,7 @@ async function acceptNamed(tx: Db, named: readonly NamedItem[], at: string): Pro
   return new Set(accepted.map(({ id }) => id))
 }
 
-/** The transition for a remembered message. Once per message. */
+/** Once per remembered message. */
 function rememberedRequest(
   deps: CallbackItemDeps,
   { channel_id, provider_id, item }: Pick<CallbackItemRow, 'channel_id' | 'provider_id' | 'item'>,
@@ -356,8 +355,8 @@ async function applyTemplates({ channels }: CallbackItemDeps, tx: Db, rows: read
 }
 
 /**
- * While an item of a recipient fails, later items wait for this many immediate retries; the earlier item would undo
- * them otherwise (behaviour: consent 4.5).
+ * While an item of a recipient fails, later items wait for this many immediate retries, or the earlier item would undo
+ * them (behaviour: consent 4.5).
  */
 const triesInPlace = 5
 const keepsPlace = ({ item, attempts }: CallbackItemRow): boolean =>
@@ -367,7 +366,7 @@ async function postpone(tx: Db, rows: readonly CallbackItemRow[], now: number, m
   const dueAfter = ({ attempts, created_at }: CallbackItemRow): number => {
     const due_ms = now + Math.min(waitFirstMs * 2 ** Math.min(attempts, 20), max_ms)
     const end_ms = Date.parse(created_at) + keepMs
-    // an end in the past comes from a clock that jumped ahead
+    // an end in the past: the clock jumped ahead
     return end_ms <= now ? due_ms : Math.max(now + waitFirstMs, Math.min(due_ms, end_ms))
   }
   await postponeItems(

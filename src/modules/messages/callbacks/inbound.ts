@@ -52,8 +52,8 @@ function eachChannelOnce({ channels }: InboundItemDeps, tx: Db): ChannelOf {
 }
 
 /**
- * The fewest runs of one kind that keep the order of each recipient: inbound messages at even positions, preferences
- * at odd ones.
+ * The fewest runs of one kind that keep each recipient's order: inbound messages at even positions, preferences at odd
+ * ones.
  */
 function runsOf(rows: readonly CallbackItemRow[]): readonly (readonly CallbackItemRow[])[] {
   const runs: CallbackItemRow[][] = []
@@ -105,7 +105,7 @@ async function applyInbound(
   return await storeInbound(deps, tx, await joinParts(tx, received, deps.platform.clock.now()))
 }
 
-/** Null where the channel was deleted or the message is for a sender that is no channel. */
+/** Null if the channel was deleted or the message is for a sender that is no channel. */
 async function findAddressee(
   { channels, platform }: InboundItemDeps,
   tx: Db,
@@ -129,7 +129,7 @@ async function applyPreferences(
   rows: readonly CallbackItemRow[],
   channelOf: ChannelOf,
 ): Promise<void> {
-  // read now and not at the start of the run, after earlier items were applied
+  // read after earlier items were applied, not at the start of the run
   const now = isoTime(platform.clock.now())
   const latest = new Map<string, ProviderConsent>()
   for (const row of rows) {

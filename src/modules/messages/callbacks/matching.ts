@@ -1,4 +1,4 @@
-/** Finds the messages of receipts. A session may receive receipts of all channels of the same provider account. */
+/** Finds the messages of receipts. A session may receive receipts of all channels of a provider account. */
 import { areOfAnother } from '../../../lib/phone.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { DeliveryReceipt } from '../../../providers/provider.ts'
@@ -10,17 +10,14 @@ interface FindingDeps {
   readonly channels: Pick<ChannelService, 'findIn' | 'listOfProviderAccount'>
 }
 
-/** Candidates, most likely first. `sibling`: the receipt's address names another channel of the account. */
+/** Most likely first. `sibling`: the receipt's address names another channel of the account. */
 interface Names {
   readonly row: CallbackItemRow
   readonly sibling: boolean
   readonly candidates: readonly Pick<CallbackItemRow, 'channel_id' | 'provider_id'>[]
 }
 
-/**
- * After this many look-ups, about a minute, a receipt that names another number is accepted for the message with its
- * id.
- */
+/** After about a minute of look-ups, a receipt that names another number is accepted for the message with its id. */
 const oddNumberAttempts = 9
 
 export const isOfAnother = ({ addresses }: Pick<DeliveryReceipt, 'addresses'>, recipient: string): boolean =>

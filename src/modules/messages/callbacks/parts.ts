@@ -1,7 +1,4 @@
-/**
- * Receipts of messages that the provider splits into parts with ids of their own
- * (docs/decisions/unknown-outcomes.md).
- */
+/** Receipts of messages that the provider splits into parts with their own ids (docs/decisions/unknown-outcomes.md). */
 import type { Db } from '../../../platform/database/sql.ts'
 import type { DeliveryReceipt } from '../../../providers/provider.ts'
 import { endJobs, lockAccepted, raiseAccepted } from '../dispatch/repository.ts'
@@ -24,8 +21,8 @@ export const requestOf = (
 })
 
 /**
- * A message has the status of its slowest part and fails with any part. A part that was sent more than once fails
- * when all copies do. The caller has locked the messages.
+ * A message has the status of its slowest part and fails with any part. A part sent more than once fails when all
+ * copies do. Requires locks of the messages.
  */
 export async function requestsOfParts(
   tx: Db,
@@ -45,7 +42,7 @@ export async function requestsOfParts(
   return requests
 }
 
-/** A receipt with our message id and the number of a part. */
+/** A receipt with our message id and a part number. */
 export interface NamedPart extends NamedItem {
   readonly receipt: DeliveryReceipt
   readonly part: NonNullable<DeliveryReceipt['part']>
@@ -66,15 +63,15 @@ export function isPart(part: unknown): boolean {
 }
 
 interface AcceptedParts {
-  /** Items that are done; the others are applied soon. */
+  /** The others are applied soon. */
   readonly ids: ReadonlySet<string>
   readonly requests: readonly TransitionRequest[]
   readonly raised: number
 }
 
 /**
- * Proved parts are never sent again, the remaining parts are due, and jobs of complete messages end. The caller has
- * locked the messages.
+ * Proved parts are never sent again, remaining parts become due, and jobs of complete messages end. Requires locks of
+ * the messages.
  */
 export async function acceptNamedParts(tx: Db, named: readonly NamedPart[], at: string): Promise<AcceptedParts> {
   if (named.length === 0) return { ids: new Set(), requests: [], raised: 0 }
@@ -136,7 +133,7 @@ const partOf = (
   created_at,
 })
 
-/** The accepted parts with those that receipts prove, in order and without gaps. */
+/** In order and without gaps. */
 function withProved(
   accepted_ids: readonly string[],
   receipts: readonly Pick<NamedPart, 'receipt' | 'part' | 'provider_id'>[],

@@ -1,7 +1,4 @@
-/**
- * Receives provider callbacks: verifies them, stores them with their items, and then acknowledges (behaviour:
- * channels 7.3).
- */
+/** Verifies provider callbacks and stores them with their items before acknowledging them (behaviour: channels 7.3). */
 import { Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { transact } from '../../../platform/database/sql.ts'
@@ -24,9 +21,7 @@ const headersKept = /^(content-type|user-agent|x-[a-z0-9-]+)$/
 /** Headers that serve as a signature are not stored. */
 const secretHeaders = /secret|token|password|key$/
 
-/**
- * Receives a callback or handshake of the channel, in any account. Problems: resource_missing, hook_token_invalid.
- */
+/** In any account. Throws `resource_missing` and `hook_token_invalid`. */
 export async function receiveCallback(
   deps: CallbackDeps,
   channel_id: string,
@@ -99,8 +94,8 @@ async function storeCallback(
 }
 
 /**
- * None for a receipt that changes nothing, since a message never returns to an earlier status. Where the provider id
- * is known, other names of the message are removed.
+ * None for a receipt that changes nothing, since a message never returns to an earlier status. If the provider id is
+ * known, other names of the message are removed.
  */
 function relevantItems(providerIds: ProviderIdCache, { id }: ChannelRow, item: CallbackItem): CallbackItem[] {
   if (item.kind !== 'delivery_receipt') return [item]
@@ -111,7 +106,6 @@ function relevantItems(providerIds: ProviderIdCache, { id }: ChannelRow, item: C
   return [stored]
 }
 
-/** Stores items that a session reports. */
 export const storeSessionItems =
   (deps: Pick<CallbackDeps, 'platform' | 'providerIds'>) =>
   async (

@@ -1,4 +1,4 @@
-/** SQL of callbacks, their items, and the parts of messages. Across tenants. */
+/** SQL of callbacks, their items, and parts of messages, across tenants. */
 import { gzipSync } from 'node:zlib'
 import type { Tenant } from '../../../api/caller.ts'
 import type { CallbackItem, DeliveryReceipt, InboundMessage } from '../../../providers/provider.ts'
@@ -78,7 +78,7 @@ export const listDueItems = async (sql: Db, at: string, rows_max: number): Promi
 export const lockDueItems = async (tx: Db, at: string, rows_max: number): Promise<CallbackItemRow[]> =>
   await tx<CallbackItemRow[]>`${due(tx, at, rows_max)} for update skip locked`
 
-/** Locks the item; empty where another process has. */
+/** Empty if another process has locked the item. */
 export const lockItem = async (
   tx: Db,
   { next_run_at, id }: Pick<CallbackItemRow, 'next_run_at' | 'id'>,
@@ -107,10 +107,7 @@ export async function listNamedByReceipts(
 
 const channelsAtOnce = 200
 
-/**
- * Due items of the next channels after `after`, without `channel_ids`. `last`: the channel to continue after; empty
- * at the end.
- */
+/** `last`: the channel to continue after; empty at the end. */
 export async function listDueOfOtherChannels(
   sql: Db,
   at: string,
@@ -195,7 +192,7 @@ export async function listOvertaking(tx: Db, rows: readonly CallbackItemRow[], a
   return new Set(overtaking.map(({ id }) => id))
 }
 
-/** The items are locked. */
+/** Requires locks. */
 export async function deleteItems(tx: Db, rows: readonly Pick<CallbackItemRow, 'place'>[]): Promise<void> {
   if (rows.length > 0)
     await tx`delete from callback_items where ctid = any(${rows.map(({ place }) => place)}::text[]::tid[])`
@@ -216,7 +213,7 @@ export async function deleteUnlocked(sql: Db, rows: readonly Pick<CallbackItemRo
   return removed.count
 }
 
-/** The items are locked. */
+/** Requires locks. */
 export async function postponeItems(
   tx: Db,
   times: readonly { readonly place: string; readonly next_run_at: string }[],
@@ -269,7 +266,7 @@ export async function findNamed<T extends NamedItem>(tx: Db, named: readonly T[]
   return named.filter(({ id }) => ids.has(id))
 }
 
-/** Deletes callbacks and references older than `cutoff`, at most `rows_max` of each. */
+/** At most `rows_max` of each kind. */
 export async function forgetProviderRecords(sql: Db, cutoff: string, rows_max: number): Promise<number> {
   const callbacks = await sql`
       delete from provider_callbacks
@@ -298,7 +295,7 @@ export async function forgetProviderRecords(sql: Db, cutoff: string, rows_max: n
 export const partSteps = ['accept', 'deliver', 'open'] as const
 export type PartStep = (typeof partSteps)[number]
 
-/** Resolves to the status of each part: the highest of its copies, null where it is unknown or not sent yet. */
+/** Resolves to the status of each part: the highest of its copies, or null if it is unknown or was not sent. */
 export async function raisePart(
   tx: Db,
   { channel_id, provider_id, message_id }: Reference,
@@ -363,7 +360,7 @@ export async function failPart(tx: Db, { channel_id, provider_id, message_id, pa
   return rows.length > 0
 }
 
-/** In the order of their ids, as everywhere. */
+/** In the order of ids, as everywhere. */
 export async function lockMessages(
   tx: Db,
   messages: readonly (Tenant & { readonly message_id: string })[],

@@ -1,4 +1,4 @@
-/** Makes callback items fit to be stored and applied, since a bad one would block the others of its batch. */
+/** Makes callback items storable: a bad one would block the others of its batch. */
 import { limits } from '../../../api/limits.ts'
 import { inboundTypes, messageTypes } from '../../../api/resources/channel.ts'
 import { messageErrorCodes } from '../../../api/resources/message.ts'
@@ -45,7 +45,7 @@ const textMax = 65_536
 /** Links to files are set later. */
 const addressToCome = 'https://localhost/'
 
-/** Removes invalid optional fields and cuts long texts. Null where the rest does not fit the type. */
+/** Removes invalid optional fields and cuts long texts. Null if the rest does not fit the type. */
 function validContent(type: string, content: unknown): unknown {
   if (typeof content !== 'object' || content === null) return null
   if (failuresOf(type, content).length === 0) return content
@@ -70,10 +70,7 @@ function failuresOf(type: string, content: unknown): readonly Detail[] {
 type Holder = Record<string, unknown>
 const isHolder = (value: unknown): value is Holder => typeof value === 'object' && value !== null
 
-/**
- * Cuts a text or removes a field. False where it is required. Items of lists stay, because others are known by their
- * positions.
- */
+/** False if the field is required. Items of lists stay, because others are known by their positions. */
 function fix(content: unknown, { param, code }: Detail): boolean {
   const path = [...param.matchAll(/[^.[\]]+/g)].map(([key]) => key)
   const last = path.pop()

@@ -5,13 +5,12 @@ import type { Job } from './job.ts'
 export interface Backlog {
   readonly size: number
   has(message_id: string): boolean
-  /** The next job of every queue that is not empty. */
   heads(): Job[]
   count(queue: string, priority: Priority): number
   add(queue: string, job: Job): void
   /**
-   * Takes up to `count` jobs: an equal share of each queue, high priority first. Shares that are not used go to other
-   * queues. `allowance` returns how many of the wanted jobs of a queue may run now.
+   * Takes an equal share of each queue, high priority first; unused shares go to other queues. `allowance` returns how
+   * many of the wanted jobs of a queue may run now.
    */
   take(count: number, allowance: (queue: string, job: Job, wanted: number) => number): Job[]
   drop(predicate: (job: Job) => boolean): Job[]
@@ -31,7 +30,7 @@ function takeFrom(lists: Lists, count: number): Job[] {
 }
 
 export function backlog(): Backlog {
-  // in the order of insertion, with one list per priority
+  // one list per priority, in the order of insertion
   const queues = new Map<string, Lists>()
   const ids = new Set<string>()
 
@@ -51,7 +50,7 @@ export function backlog(): Backlog {
     },
     take(count, allowance) {
       const taken: Job[] = []
-      // a queue that still has jobs moves to the end, so the queues of this round are copied first
+      // a queue with more jobs moves to the end, so the queues of this round are copied first
       for (let round = [...queues]; round.length > 0 && taken.length < count;) {
         const share = Math.ceil((count - taken.length) / round.length)
         const unsated: typeof round = []

@@ -1,5 +1,5 @@
 /**
- * Blocked channels: disabled, disconnected or failing ones, and those whose session another process has (behaviour:
+ * Blocked channels: disabled, disconnected, failing, or connected through a session of another process (behaviour:
  * messages 7.6).
  */
 import { tenantOf } from '../../../api/caller.ts'
@@ -14,7 +14,7 @@ import type { Completion } from './completion.ts'
 import { queueOf, type Sessions } from './job.ts'
 
 export interface BlockedChannels {
-  /** `open`: messages may be sent or failed now. */
+  /** Messages in `open` may be sent or failed now. */
   split(due: readonly DueQueue[]): Promise<{ open: DueQueue[]; blocked: DueQueue[] }>
 }
 
@@ -38,7 +38,7 @@ export function blockedChannels({
       const blocked: DueQueue[] = []
       for (const [index, queue] of due.entries()) {
         const channel = states[index]!
-        // messages of a deleted channel fail, whatever its provider does
+        // messages of a deleted channel fail without its provider
         if (channel === null) circuitBreakers.forget(queue.channel_id)
         else if (channel.connection_tested_at !== null)
           circuitBreakers.connectionTested(channel.id, Date.parse(channel.connection_tested_at), clock.now())
@@ -51,14 +51,13 @@ export function blockedChannels({
   }
 }
 
-/** The channel is up, and its session, if it needs one, is open here. */
 export const maySend = (
   channels: Pick<ChannelService, 'sendsThroughSession'>,
   sessions: Sessions,
   channel: ChannelRow,
 ): boolean => isUp(channel) && (!channels.sendsThroughSession(channel) || sessions.sends(channel.id))
 
-/** Marks channels as disconnected whose providers said so in a refusal. */
+/** For refusals by which the provider reports a lost connection. */
 export async function disconnectLostChannels(
   { pool, log }: Platform,
   channels: ChannelService,
@@ -82,7 +81,7 @@ export async function disconnectLostChannels(
   }
 }
 
-/** Refreshes templates that the provider refused in spite of our copy. */
+/** For refusals that contradict our copy of the templates. */
 export async function refreshRefusedTemplates(
   { pool, log }: Platform,
   channels: ChannelService,
@@ -106,7 +105,7 @@ export async function refreshRefusedTemplates(
   }
 }
 
-/** Makes the messages of a deleted channel due, so that they fail and are refunded. */
+/** Messages of a deleted channel become due: the next claim fails and refunds them. */
 export const failWaiting =
   (platform: Pick<Platform, 'clock'>) =>
   async (sql: Db, events: readonly ChannelDeletedEvent[]): Promise<void> => {
@@ -116,7 +115,7 @@ export const failWaiting =
 /** There may be no worker for hours. */
 const deletedAgoMs = 24 * 3600_000
 
-/** The same for messages that another process accepted during the deletion. */
+/** Repeats `failWaiting` for messages that another process accepted during the deletion. */
 export async function failAcceptedAfterDeletion(
   { pool, clock }: Pick<Platform, 'pool' | 'clock'>,
   channels: Pick<ChannelService, 'deletedSince'>,

@@ -1,4 +1,4 @@
-/** SQL of channel pauses (throttling), which other processes and operators read. */
+/** SQL of channel pauses (throttling), for other processes and operators. */
 import type { Tenant } from '../../../api/caller.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 
@@ -13,10 +13,9 @@ export interface PauseRow {
   pace: number
 }
 
-/** Pauses that ended before are deleted. */
 const keptFor = '1 minute'
 
-/** Writes the pause of a channel and deletes old ones. */
+/** Also deletes old pauses. */
 export async function savePause(sql: Db, row: PauseRow): Promise<void> {
   await sql`
     delete from channel_pauses
@@ -39,7 +38,6 @@ export async function deletePause(sql: Db, channel_id: string): Promise<void> {
   await sql`delete from channel_pauses where channel_id = ${channel_id}`
 }
 
-/** Pauses of these channels that other processes wrote. */
 export async function listPausesElsewhere(
   sql: Db,
   channel_ids: readonly string[],
@@ -52,7 +50,7 @@ export async function listPausesElsewhere(
       and process_id <> ${process_id}`
 }
 
-/** Channels of an account that are throttled now or were moments ago. */
+/** Includes pauses that ended moments ago. */
 export async function listPauses(sql: Db, { account_id }: Pick<Tenant, 'account_id'>, at: string): Promise<PauseRow[]> {
   return await sql<PauseRow[]>`
     select *

@@ -1,5 +1,5 @@
 /**
- * Circuit breakers: while a channel's provider fails or throttles, messages wait and probes are sent (behaviour:
+ * Circuit breakers: while a channel's provider fails or throttles, messages wait and single probes are sent (behaviour:
  * messages 7.8, 7.11).
  */
 import type { Platform } from '../../../platform/platform.ts'
@@ -23,7 +23,7 @@ export interface AttemptTimes {
   readonly probe?: boolean
 }
 
-/** `open_ms`: when it was paused, or the connection tested since. */
+/** `open_ms`: when it was paused, or its connection tested since. */
 interface Paused extends ChannelRef {
   open_ms: number
   probe_ms: number
@@ -34,7 +34,7 @@ interface Paused extends ChannelRef {
 /** Paused after `failuresMax` failures in a row. */
 export interface Failing extends Paused {
   failures: number
-  /** When the first of them began, or the connection was tested after that. */
+  /** When the first failure began, or the connection was tested since. */
   since_ms: number
   last_ms: number
 }
@@ -43,14 +43,13 @@ interface Throttled extends Paused {
   times: number
 }
 
-/** A pause as other processes see it. */
 export interface Pause extends ChannelRef {
   readonly until_ms: number
   readonly times: number
 }
 
 export interface PauseChange extends Pause {
-  /** False where the channel was paused before and the pause became longer. */
+  /** False if the channel was paused before and the pause became longer. */
   readonly begins: boolean
 }
 
@@ -58,32 +57,29 @@ export type ProbeChoice = 'oldest' | 'newest'
 
 export interface CircuitBreakers {
   /**
-   * Records the answer on a live channel. Returns the pause that begins or grows, or `over` where throttling ends.
-   * Status queries count only where they throttle.
+   * Returns the pause that begins or grows, or `over` if throttling ends. Status queries count only if they are
+   * throttled.
    */
   note(channel: ChannelRef, answer: Answer, attempt: AttemptTimes): PauseChange | 'over' | null
-  /** Adopts a pause of another process. False where it is known or over. */
+  /** Adopts a pause of another process. False if it is known or over. */
   adopt(pause: Pause, now_ms: number): boolean
   allows(channel_id: string, now_ms: number, wanted: number): number
-  /** Attempts begin; on a paused channel this is a probe. */
+  /** On a paused channel the attempt is a probe. */
   begins(channel_id: string, now_ms: number): void
-  /** The probe was not sent: another message may be the probe. */
+  /** Another message may be the probe. */
   probeNotSent(channel_id: string, now_ms: number): void
   isOpen(channel_id: string): boolean
-  /** Alternates, so that messages that keep failing collect at one end only. */
+  /** Alternates, so messages that keep failing do not collect at both ends. */
   choice(channel_id: string): ProbeChoice
   waits(channel_id: string, now_ms: number): boolean
-  /** The time of the next probe; null where the channel is not paused. */
+  /** Null unless the channel is paused. */
   probeAt(channel_id: string): number | null
   outOfReach(now_ms: number): Failing[]
-  /** The connection works: the half minute starts again. */
+  /** The connection works: `outOfReachMs` starts again. */
   reached(channel_id: string, now_ms: number): void
-  /**
-   * A test of the connection succeeded: the next probe is due at once. Repeated calls for the same test change
-   * nothing.
-   */
+  /** A successful test makes the next probe due. Repeated calls for the same test change nothing. */
   connectionTested(channel_id: string, tested_ms: number, now_ms: number): void
-  /** Once the channel is back, one message is sent first. True where throttling ends with it. */
+  /** Once the channel is back, one message is sent first. True if this ends throttling. */
   disconnected(channel_id: string, now_ms: number): boolean
   forget(channel_id: string): void
   quiet(now_ms: number): readonly ChannelRef[]
@@ -93,9 +89,9 @@ export interface CircuitBreakers {
 const failuresMax = 10
 const probeFirstMs = 1000
 const probeMaxMs = 30_000
-/** After this time the channel is disconnected (behaviour: channels 4.5). */
+/** Then the channel is disconnected (behaviour: channels 4.5). */
 const outOfReachMs = 30_000
-/** Bounds for the pause that a provider requests, which may be an hour or nothing. */
+/** Bounds of the pause that a provider requests, which may be an hour or nothing. */
 const requestedMinMs = 100
 const requestedMaxMs = 60_000
 /** A time further ahead was written before the clock was set back. */
@@ -106,12 +102,12 @@ const suspectedMax = 10_000
 interface State extends Pick<Platform, 'log' | 'wake'> {
   readonly failing: Map<string, Failing>
   readonly throttled: Map<string, Throttled>
-  /** The recipient of the last message per channel that was throttled without saying which limit applies. */
+  /** Per channel, the recipient of the last message that was throttled without naming its limit. */
   readonly suspected: Map<string, string | undefined>
   readonly adopted_ms: Map<string, number>
 }
 
-/** Per process, because one process dispatches a live channel at a time. */
+/** Per process: one process at a time dispatches a live channel. */
 export function circuitBreakers({ log, wake }: Pick<Platform, 'log' | 'wake'>): CircuitBreakers {
   const state: State = {
     failing: new Map(),
@@ -168,7 +164,7 @@ function beginProbe(state: State, channel_id: string, now_ms: number): void {
   const open = openOne(state, channel_id)
   if (open === undefined) return
   open.probes += 1
-  // on a throttled channel the next probe waits for the answer to this one, or for its timeout
+  // on a throttled channel the next probe waits for the answer to this one, or its timeout
   open.probe_ms = now_ms + ('times' in open ? probeMaxMs : growing(open.probes + 1))
 }
 
@@ -231,7 +227,6 @@ const begun = ({ account_id, mode, channel_id, channel_type }: ChannelRef, since
   }
 }
 
-/** A paused channel whose first probe is due at once. */
 const openedNow = (channel: ChannelRef, now_ms: number): Failing => ({
   ...begun(channel, now_ms),
   failures: failuresMax,
@@ -270,7 +265,7 @@ function succeed(state: State, channel_id: string): void {
   state.wake('dispatch')
 }
 
-/** True where a pause for throttling becomes one for failures. */
+/** True if a pause for throttling becomes one for failures. */
 function fail(
   { failing, throttled, log }: State,
   channel: ChannelRef,
@@ -283,7 +278,7 @@ function fail(
   one.failures += 1
   if (isAhead(one.since_ms, now_ms)) one.since_ms = now_ms
   one.last_ms = now_ms
-  // the channel is at one probe at a time already
+  // the channel is limited to single probes already
   const wasThrottled = probe && throttled.delete(channel_id)
   if (wasThrottled && one.failures < failuresMax) one.failures = failuresMax
   else if (one.failures !== failuresMax) return wasThrottled
@@ -321,7 +316,7 @@ function throttle(
   suspected.delete(channel_id)
   const requested_ms = retry_after_ms > 0 ? Math.min(Math.max(retry_after_ms, requestedMinMs), requestedMaxMs) : 0
   const known = throttled.get(channel_id)
-  // attempts that were in progress when the pause began count once
+  // attempts in progress when the pause began count once
   const times = known === undefined ? 1 : probe ? known.times + 1 : known.times
   const own_ms = known !== undefined && !probe ? 0 : times === 1 && requested_ms > 0 ? 0 : growing(times)
   const until_ms = now_ms + Math.max(requested_ms, own_ms)

@@ -1,4 +1,4 @@
-/** The completer: writes the outcomes of jobs in batches. */
+/** The completer writes outcomes of jobs in batches. */
 import { tenantOf } from '../../../api/caller.ts'
 import { limits } from '../../../api/limits.ts'
 import { isoTime, pause } from '../../../lib/clock.ts'
@@ -42,7 +42,7 @@ export interface CompleterDeps extends WriteDeps {
 export interface Completer {
   complete(completion: Completion): void
   drained(): Promise<void>
-  /** From now on, waits only briefly for an unreachable database. */
+  /** Then waits only briefly for an unreachable database. */
   stop(): void
 }
 
@@ -92,7 +92,7 @@ async function writeAll(state: State): Promise<void> {
       completions.push(...left)
       if (failures === 0) continue
       if (stopped.signal.aborted && failures > failuresWhenStoppingMax) return
-      // stopping is timed by the machine's clock
+      // real time: a test clock may not advance while stopping
       if (stopped.signal.aborted) await pause(retryFirstMs)
       else await platform.clock.sleep(Math.min(retryFirstMs * 2 ** failures, retryMaxMs), stopped.signal)
     }
@@ -103,8 +103,8 @@ async function writeAll(state: State): Promise<void> {
 }
 
 /**
- * Resolves to the completions to retry. A rejected batch is halved until the bad completion is alone, which is
- * written without the provider's texts.
+ * Resolves to the completions to retry. Halves a rejected batch until the bad completion is alone and writes that
+ * without the provider's texts.
  */
 async function writeBatch(state: State, batch: readonly Completion[]): Promise<readonly Completion[]> {
   try {
@@ -196,7 +196,7 @@ const asUnknown = (completion: Completion): Completion =>
     ? { ...completion, outcome: { kind: 'unknown', message: 'The status query found another message.' } }
     : completion
 
-/** A status query must not assign the id of another message; the references decide. */
+/** A status query must not claim the id of another message; the references decide. */
 async function refuseForeignIds(tx: Db, completions: readonly Completion[]): Promise<void> {
   const claims = completions.flatMap((completion) => {
     const { job, outcome } = completion
@@ -237,7 +237,7 @@ function plainAcceptance(
   return [{ acceptance, row: step.after }]
 }
 
-/** Where another process has rescued a job, our completion is only an attempt, unless it is an acceptance. */
+/** If another process rescued the job, the completion is only an attempt, unless it is an acceptance. */
 async function withCurrentJobs(
   { platform: { process_id } }: WriteDeps,
   tx: Db,
@@ -307,7 +307,6 @@ async function writeInTransaction(deps: WriteDeps, written: readonly Completion[
 }
 
 export interface ItemWakes {
-  /** Wakes the callback worker when later items are due. */
   plan(batch: readonly Completion[]): void
   stop(): void
 }

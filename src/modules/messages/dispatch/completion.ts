@@ -18,17 +18,17 @@ export interface Attempted {
   /** By the monotonic clock. */
   readonly duration_ms: number
   readonly at_ms: number
-  /** The provider runs inside this process and answers at once. */
+  /** The provider runs in this process and answers at once. */
   readonly instant: boolean
   /** A status query before this attempt showed that the provider never had the message. */
   readonly notFound?: boolean
   /** Nothing was sent. */
   readonly statusQuery?: true
-  /** Accepted parts that receipts have proved meanwhile, if they are more than the outcome has. */
+  /** Accepted parts proved by receipts meanwhile, if more than the outcome has. */
   readonly proved?: readonly string[]
 }
 
-/** `superseded`: the message is final already, or another process has the job. */
+/** `superseded`: the message is final, or another process has the job. */
 export interface Unsent {
   readonly job: Job
   readonly outcome: { readonly kind: 'expired' | 'blocked' | 'superseded' | 'channel_deleted' }
@@ -40,7 +40,7 @@ export type Completion = Attempted | Unsent
 const unknownWaitMs = 30_000
 const backoffFirstMs = 500
 const backoffMaxMs = 60_000
-/** After this many attempts a provider that keeps throttling refuses, where it says `if_lasting`. */
+/** After this many attempts, throttling with `if_lasting` is a refusal. */
 const throttledMax = 8
 /** Attempts without an answer; each may have sent a copy. */
 const unknownsMax = 8
@@ -52,21 +52,21 @@ export const wasQueried = (completion: Completion): boolean =>
 
 const hasMoreAccepted = (completion: Completion): boolean => wasAttempted(completion) && completion.proved !== undefined
 
-/** Adds the accepted parts that the job knows of and the completion does not. */
+/** Adds accepted parts that only the job knows. */
 export function withAcceptedIds(completion: Completion, accepted_ids: readonly string[]): Completion {
   return wasAttempted(completion) && accepted_ids.length > acceptedIdsOf(completion).length
     ? { ...completion, proved: accepted_ids }
     : completion
 }
 
-/** Time of the next attempt, in milliseconds; null where the job has ended. */
+/** Milliseconds since 1970; null if the job has ended. */
 export function nextDue(completion: Completion): number | null {
   const { job, outcome, at_ms } = completion
   if (hasMoreAccepted(completion)) return at_ms
   if (outcome.kind !== 'throttled' && outcome.kind !== 'unavailable' && outcome.kind !== 'unknown') return null
   const due_ms = at_ms + waitOf(completion)
   if (job.row.expires_at === null) return due_ms
-  // a waiting message is checked when it expires; after a clock jump there is no hurry
+  // a waiting message is checked when it expires, except after a clock jump
   const expires_ms = Date.parse(job.row.expires_at)
   if (wasAttempted(completion) && expires_ms < completion.began_ms - backoffMaxMs) return due_ms
   return Math.min(due_ms, Math.max(at_ms, expires_ms))
@@ -98,7 +98,7 @@ const errors: Readonly<Record<Exclude<Unsent['outcome']['kind'], 'superseded'>, 
   },
 }
 
-/** Does not claim that a message was not sent where it may have been sent. */
+/** A message that may have been sent is not called unsent. */
 function errorOf(kind: keyof typeof errors, { outcome_unknown, accepted_ids = [] }: Job): MessageRow['error'] {
   const error = errors[kind]!
   const message = withAcceptedParts(accepted_ids, error.message)
@@ -121,7 +121,6 @@ const withAcceptedParts = (accepted_ids: readonly string[], message: string): st
 
 const acceptedParts = ({ length }: readonly string[]): string => `${length} of its parts`
 
-/** Refuses messages that were throttled or had no answer too often. */
 export function outcomeOf({ attempts, unknowns = 0 }: Pick<Job, 'attempts' | 'unknowns'>, outcome: Outcome): Outcome {
   const accepted = outcome.provider_ids === undefined ? {} : { provider_ids: outcome.provider_ids }
   if (outcome.kind === 'unknown' && unknowns + 1 >= unknownsMax) return { ...stillUnknown, ...accepted }
@@ -139,7 +138,7 @@ const stillUnknown: Outcome & { readonly kind: 'refused' } = {
 
 const notStored = 'The answer of the provider could not be stored.'
 
-/** Without the provider's texts, which cannot be stored; null for an unsent job. */
+/** The database rejected the provider's texts. Null for an unsent job. */
 export function withoutProviderText(completion: Completion): Completion | null {
   if (!wasAttempted(completion)) return null
   const { job, outcome } = completion
@@ -197,7 +196,7 @@ function immediateReceipts({ outcome, instant }: Attempted): DeliveryReceipt[] {
   )
 }
 
-/** A partly accepted message has at least one more part to come. */
+/** A partly accepted message has at least one more part. */
 export function referencesOf(completion: Completion): NewReference[] {
   if (!wasAttempted(completion)) return []
   const { job, outcome, at_ms } = completion
@@ -273,9 +272,8 @@ export function returnedJobOf(completion: Completion): ReturnedJob[] {
   const due_ms = nextDue(completion)
   if (due_ms === null) return []
   const { job, outcome } = completion
-  // a status query without an answer changes nothing
   const queried = wasQueried(completion)
-  // the outcome of an earlier attempt stays unknown until the provider has reported it
+  // an earlier attempt stays unknown until the provider reports its outcome
   const inDoubt = job.outcome_unknown && !(wasAttempted(completion) && completion.notFound === true)
   const outcome_unknown = !hasMoreAccepted(completion) && (inDoubt || queried || outcome.kind === 'unknown')
   return [

@@ -6,7 +6,7 @@ import { addressKeyOf, findEligibility, marketingType, suppressionHash } from '.
 import { isoTime, mark, type Mark } from '../../../lib/clock.ts'
 import { type Job } from './job.ts'
 
-/** Messages that waited longer in memory are checked again, like all from the table. */
+/** Longer waits in memory are checked again, like all from the table. */
 const recheckAfterMs = 2000
 /** A message that was being accepted during the opt-out is sent within this time. */
 const recheckForMs = 5000
@@ -20,8 +20,7 @@ export interface ConsentRecheck {
 
 export function consentRecheck(platform: Platform, channels: ChannelService): ConsentRecheck {
   const recheckedUntil_ms = new Map<string, number>()
-  // messages of producers may have waited for their commit; a time in the future is from before the clock was set
-  // back
+  // messages of producers may have waited for their commit; a time in the future is from before the clock was set back
   const isToBeChecked = ({ row, claimed }: Job, { now_ms, elapsed_ms }: Mark): boolean =>
     row.origin_type !== 'inbound' &&
     (claimed ||
@@ -46,7 +45,7 @@ export function consentRecheck(platform: Platform, channels: ChannelService): Co
   }
 }
 
-/** Suppressions that apply to a message: of its channel type, and of marketing where it is marketing. */
+/** Of the channel type, and of marketing if the message is marketing. */
 async function suppressionsOf({ secrets }: Platform, channels: ChannelService, row: Job['row']) {
   const tenant = tenantOf(row)
   const key = addressKeyOf(row.channel_type, row.to)

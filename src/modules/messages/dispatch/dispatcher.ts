@@ -1,4 +1,7 @@
-/** The worker `dispatch`: a scheduler claims due jobs, an executor makes the send attempts, a completer writes their outcomes. */
+/**
+ * Wires the worker `dispatch`: a scheduler claims due jobs, an executor makes send attempts, a completer writes
+ * outcomes.
+ */
 import type { Worker } from '../../../platform/jobs/worker.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { ChannelService } from '../../channels/service.ts'
@@ -28,10 +31,9 @@ export interface DispatcherDeps extends TransitionDeps {
 }
 
 export interface Dispatcher extends MemoryQueue, Withdrawing, Pick<ConsentRecheck, 'recheck'> {
-  /** `dispatch`, and `links`, which disconnects channels whose providers are unreachable. */
   readonly workers: readonly Worker[]
   persistSends(): Promise<void>
-  /** Rescues jobs of dead processes, at the start, before those messages can be cancelled. */
+  /** At the start, before messages of dead processes can be cancelled. */
   rescue(): Promise<void>
   /** Finishes attempts in progress and releases other jobs without counting an attempt. */
   stop(): Promise<void>
@@ -102,7 +104,7 @@ const dispatchWorker = (
     const ready = scheduling.ready()
     if (ready.length === 0 && jobs.size === 0) return rescued + claimed
     const work = ready.length === 0 ? completing.drained() : executing.sendAll(ready).then(() => completing.drained())
-    // slow providers must not delay others: their attempts continue during the next run
+    // attempts at slow providers continue during the next run
     await Promise.race([work, clock.sleep(patienceMs)])
     return rescued + (ready.length === 0 ? claimed : ready.length)
   },

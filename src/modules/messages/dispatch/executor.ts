@@ -1,4 +1,4 @@
-/** The executor: checks jobs a last time, makes the send attempts, and passes on their outcomes. */
+/** The executor checks jobs a last time and makes their send attempts. */
 import { tenantOf } from '../../../api/caller.ts'
 import { isoTime, withDeadline } from '../../../lib/clock.ts'
 import { fenced } from '../../../lib/fence.ts'
@@ -48,7 +48,7 @@ export interface Executor {
   /** Resolves when each job has its outcome. Never rejects. */
   sendAll(jobs: readonly Job[]): Promise<void>
   expire(jobs: readonly Job[]): void
-  /** Writes `sending` for attempts that began until then and whose messages are still `queued`. */
+  /** Writes `sending` for attempts begun until then whose messages are still `queued`. */
   persistSends(until_ms: number): Promise<void>
   finished(): Promise<void>
 }
@@ -58,9 +58,9 @@ interface Ready {
   readonly channel: ChannelRow
 }
 
-/** Retry after an internal error. */
+/** After an internal error. */
 const retryMs = 1000
-/** Retry of jobs that cannot be prepared. */
+/** For jobs that cannot be prepared. */
 const faultRetryMs = 30_000
 
 export function executor(deps: ExecutorDeps): Executor {
@@ -110,7 +110,7 @@ async function sendAll(deps: ExecutorDeps, jobs: readonly Job[]): Promise<void> 
   }
 }
 
-/** A message with an unknown outcome does not expire before its stored receipts are applied. Never rejects. */
+/** A message with an unknown outcome expires only after its stored receipts are applied. Never rejects. */
 async function expireOutcomeUnknown(deps: ExecutorDeps, jobs: readonly Job[]): Promise<void> {
   if (jobs.length === 0) return
   const later_ms = deps.platform.clock.now() + retryMs
@@ -133,14 +133,14 @@ async function expireOutcomeUnknown(deps: ExecutorDeps, jobs: readonly Job[]): P
 
 const namesOf = ({ row }: Job) => ({ message_id: row.id, channel_id: row.channel_id })
 
-/** Ends or releases a job without an attempt. If it was a probe, another message may be the probe. */
+/** If an unsent job was a probe, another message may be the probe. */
 function leave(deps: ExecutorDeps, job: Job, kind?: Unsent['outcome']['kind']): void {
   if (job.probe === true) deps.circuitBreakers.probeNotSent(job.row.channel_id, deps.platform.clock.now())
   if (kind === undefined) deps.jobs.end(job)
   else end(deps, job, kind)
 }
 
-/** Never rejects: a claim that could not be released ends by itself. */
+/** Never rejects: a claim that could not be released expires. */
 async function release(deps: ExecutorDeps, jobs: readonly Job[], due_ms?: number): Promise<void> {
   await releaseClaims(deps.platform, jobs, due_ms).catch(() => undefined)
   for (const job of jobs) leave(deps, job)
@@ -162,7 +162,7 @@ async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[
   const down: Job[] = []
   const later: Job[] = []
   const awaitingReceipt: Job[] = []
-  // nothing fails from here on, so no job is released twice
+  // nothing below may fail, or jobs would be released twice
   for (const [at, job] of jobs.entries()) {
     const channel = found[at]!
     rates.set(job.row.channel_id, channel === null ? null : channels.rateOf(channel))
@@ -181,7 +181,7 @@ async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[
   for (const { row } of down)
     if (deps.circuitBreakers.disconnected(row.channel_id, now)) await deps.pauses.end(row.channel_id)
   await postpone(deps, later, notBefore)
-  // until the receipt is applied; it may belong to an attempt that another process has just begun
+  // until the receipt is applied; it may belong to an attempt of another process
   await release(deps, awaitingReceipt, now + retryMs)
   return ready
 }
@@ -206,8 +206,7 @@ function endOfDeleted(deps: ExecutorDeps, job: Job): void {
 }
 
 /**
- * Jobs that were rescued, or whose messages are accepted by proof of a receipt. The status shows it for jobs that
- * were never sent.
+ * Jobs that were rescued, or whose messages receipts prove accepted. The status shows it for jobs that were never sent.
  */
 async function findSuperseded({ platform, jobs: inProgress }: ExecutorDeps, jobs: readonly Job[]): Promise<Set<Job>> {
   const repeated = jobs.filter(({ row, outcome_unknown }) => outcome_unknown || row.status === 'sending')
@@ -221,10 +220,7 @@ async function findSuperseded({ platform, jobs: inProgress }: ExecutorDeps, jobs
   return new Set(repeated.filter(({ row }) => !owned.has(row.id)))
 }
 
-/**
- * Writes `sending` before an attempt at a slow provider, unless this process is alone
- * (docs/decisions/sending-unwritten.md).
- */
+/** Before an attempt at a slow provider, unless this process is alone (docs/decisions/sending-unwritten.md). */
 async function persistBeforehand(deps: ExecutorDeps, ready: readonly Ready[]): Promise<readonly Ready[]> {
   const { channels, platform } = deps
   const { unpersisted } = deps.jobs
@@ -277,7 +273,7 @@ interface ProviderInput {
   readonly connection: Connection
 }
 
-/** Never rejects. Once the attempt may have begun, the job is not released as if it had not. */
+/** Never rejects. Once the attempt may have begun, the job is not released as unsent. */
 async function perform(deps: ExecutorDeps, ready: Ready, signal: AbortSignal): Promise<void> {
   const { job, channel } = ready
   const about = { message_id: job.row.id, channel_id: channel.id }
@@ -294,7 +290,7 @@ async function perform(deps: ExecutorDeps, ready: Ready, signal: AbortSignal): P
     if (job.lease_until_ms - deps.platform.clock.now() < sendTimeoutMs) return await release(deps, [job])
     await attempt(deps, ready, input, signal)
   } catch (error) {
-    // the claim stays: when it ends, the job is rescued with an unknown outcome
+    // when the claim ends, the job is rescued with an unknown outcome
     deps.platform.log.error(
       { err: error, ...about },
       'the outcome of a send attempt could not be processed; the message is rescued when its claim ends',
@@ -303,7 +299,7 @@ async function perform(deps: ExecutorDeps, ready: Ready, signal: AbortSignal): P
   }
 }
 
-/** Queries the status of an earlier attempt where the provider offers it; otherwise makes an attempt. */
+/** Queries an earlier attempt with an unknown outcome first, if the provider can. */
 async function attempt(deps: ExecutorDeps, ready: Ready, input: ProviderInput, signal: AbortSignal): Promise<void> {
   const { job, channel } = ready
   const { clock } = deps.platform
@@ -374,7 +370,7 @@ async function complete(
 const whileOurs = (deps: ExecutorDeps, { row }: Job, work: () => Promise<Outcome>): Promise<Outcome> =>
   row.mode === 'test' ? work() : fenced(() => isOurs(deps, row), work)
 
-/** Traces the attempt as part of the request that sent the message, where that is known. */
+/** As part of the request that sent the message, if that is known. */
 async function traced(
   { tracing }: Platform,
   { row }: Job,
@@ -396,8 +392,8 @@ async function traced(
 }
 
 /**
- * Status queries have limits of their own, so they count for the circuit breaker only where they throttle. If the
- * query was a probe, a message may be sent instead.
+ * Status queries have their own limits, so they count only if they are throttled. If the query was a probe, a message
+ * may be sent instead.
  */
 async function recordAnswer(
   { circuitBreakers, pauses, platform }: ExecutorDeps,

@@ -1,4 +1,4 @@
-/** Finds expired messages in blocked or slow queues. Long queues are searched in steps. */
+/** Finds expired messages in blocked or slow queues, in steps. */
 import { priorities, ranks } from '../../../api/resources/message.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -6,17 +6,14 @@ import { claimFound, findExpired, searchStart, type SearchPosition } from './que
 import type { ClaimedRow, DueQueue } from './repository.ts'
 
 export interface ExpiredSearch {
-  /**
-   * Claims expired messages of these queues, at most `rows_max`. Each queue is searched once a second at most. Never
-   * rejects.
-   */
+  /** Claims at most `rows_max`. Searches each queue at most once a second. Never rejects. */
   claim(queues: readonly DueQueue[], lease_until: string, rows_max: number): Promise<ClaimedRow[]>
 }
 
 const lookEveryMs = 1000
 /** Searching takes at most 1/20 of the time. */
 const share = 20
-/** Jobs per search; PostgreSQL needs about twenty milliseconds for them. */
+/** Jobs per search; they take PostgreSQL about 20 ms. */
 export const lookedMax = 4000
 const partsMax = 200
 const rememberedMax = 30_000
@@ -45,7 +42,7 @@ export function expiredSearch({
     return turn.slice(0, partsMax).map(({ from }) => from)
   }
 
-  /** Where a search did not reach the end, the next one continues there. */
+  /** An unfinished search is continued by the next one. */
   function note(searched: readonly SearchPosition[], reached: readonly SearchPosition[], began_ms: number): void {
     if (parts.size > rememberedMax) parts.clear()
     const now = clock.elapsed()

@@ -1,4 +1,4 @@
-/** Jobs in progress in this process: waiting in memory, being sent, or being written. */
+/** Jobs in this process: waiting in memory, being sent, or being written. */
 import { backlog, type Backlog } from './backlog.ts'
 import { type Job, queueOf } from './job.ts'
 
@@ -10,9 +10,9 @@ export interface InProgress {
   readonly running: number
   runningOf(queue: string): number
   runningByType(): Map<string, number>
-  /** Remembers whether waiting jobs found no free place. */
+  /** Whether waiting jobs found all places used. */
   findPlaces(wanting: boolean): void
-  /** Whether waiting jobs need the places that became free. Reported once. */
+  /** Reported once. */
   placesWanted(): boolean
   has(message_id: string): boolean
   add(job: Job): void
@@ -21,7 +21,7 @@ export interface InProgress {
   /** Jobs are immutable; earlier versions remain valid as arguments. */
   update(job: Job, written: Partial<Pick<Job, 'row' | 'accepted_ids'>>): Job
   latest(job: Job): Job
-  /** Ignored for a job that has ended. */
+  /** Ignored for an ended job. */
   end(job: Job): void
   drop(predicate: (job: Job) => boolean): Job[]
   withdraw(message_ids: readonly string[], elapsed_ms: number): ReadonlySet<string>
@@ -51,7 +51,7 @@ function runningJobs() {
       running.add(job)
       byQueue.set(queue, (byQueue.get(queue) ?? 0) + 1)
     },
-    /** False where the job has ended before. */
+    /** False if the job had ended. */
     end(job: Job): boolean {
       if (!running.delete(latest(job))) return false
       const queue = queueOf(job.row)
@@ -133,13 +133,13 @@ export interface UnpersistedSends {
 
 export interface Withdrawing {
   /**
-   * Removes messages that are about to be cancelled and refuses them for a while. Returns those that are being sent.
-   * Their jobs stay claimed until the cancelling transaction removes them.
+   * Removes messages that are about to be cancelled, refuses them for a while, and returns those being sent. Their jobs
+   * stay claimed until the cancelling transaction deletes them.
    */
   withdraw(message_ids: readonly string[]): ReadonlySet<string>
 }
 
-/** Longer than any way from the database into this process. */
+/** Longer than a job takes from the database into this process. */
 const refusedForMs = 60_000
 
 function unpersistedSends(): UnpersistedSends {

@@ -9,15 +9,14 @@ export interface Job {
   readonly row: MessageRow
   readonly attempts: number
   readonly unknowns?: number
-  /** Claimed from the table, not queued in memory. */
+  /** From the table, not queued in memory. */
   readonly claimed: boolean
   /** An earlier attempt may have reached the provider. */
   readonly outcome_unknown: boolean
-  /** Ids of the parts that the provider has accepted so far. */
+  /** Parts that the provider has accepted. */
   readonly accepted_ids?: readonly string[]
-  /** Milliseconds since 1970. */
   readonly due_ms: number
-  /** No attempt may last longer. Together with the message it identifies the claim. */
+  /** No attempt may last longer. With the message it identifies the claim. */
   readonly lease_until_ms: number
   readonly probe?: true
 }
@@ -37,10 +36,9 @@ export const validUntil = ({ row }: Job): number => {
   )
 }
 
-/** Hours at which the messages of an origin may be sent. */
 export interface SendTimes {
   readonly origin: OriginType
-  /** Messages that may not be sent now, with the time at which they may, in milliseconds since 1970. */
+  /** Milliseconds since 1970 for messages that may not be sent now. */
   notBefore(rows: readonly MessageRow[]): Promise<ReadonlyMap<string, number>>
 }
 

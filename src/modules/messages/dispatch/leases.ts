@@ -1,22 +1,21 @@
-/** Leases on live channels: the owner of the lease or session dispatches the channel, at its rate. */
+/** Leases on live channels: the owner of a channel's lease or session dispatches it, at its rate. */
 import { limits } from '../../../api/limits.ts'
 import { ageOf, isoTime, longAgo, mark, type Mark } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import * as store from './repository.ts'
 
-/** A channel waits for a dead process no longer than its messages do. */
+/** Messages of a dead process wait as long. */
 const leaseMs = limits.process_silent_ms
 /** The owner stops trusting its lease before another process may acquire it. */
 const trustedForMs = leaseMs - 2000
 const renewAfterMs = leaseMs / 2
-/** The lease of a channel without messages is released after this time. */
 const idleMs = 60_000
 
 export interface ChannelLeases {
   /** Checked before each attempt. */
   holds(channel_id: string): boolean
   take(channel_ids: readonly string[]): Promise<void>
-  /** The lease stays for another minute. */
+  /** Keeps the lease for `idleMs`. */
   use(channel_id: string): void
   /** Renews leases that are half over and releases those of idle channels. */
   renew(): Promise<void>
@@ -25,7 +24,6 @@ export interface ChannelLeases {
 
 interface Lease {
   requested: Mark
-  /** By the monotonic clock. */
   used_ms: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * The worker `links`: tests channels whose providers have not answered for half a minute (behaviour: channels 4.5).
- * Measures sends for the metrics.
+ * The worker `links` tests channels whose providers have been silent for half a minute (behaviour: channels 4.5) and
+ * measures sends for the metrics.
  */
 import { tenantOf } from '../../../api/caller.ts'
 import { Problem } from '../../../api/problem.ts'
@@ -57,7 +57,7 @@ function measure({ platform: { metrics }, circuitBreakers, jobs }: LinksDeps): v
   }
 }
 
-/** Forgets pauses of channels without messages or of other processes, except of disconnected ones. */
+/** Forgets pauses of channels without messages or of other processes, unless disconnected. */
 async function forgetIdle(deps: LinksDeps): Promise<void> {
   const { platform, channels, circuitBreakers, jobs } = deps
   const quiet = circuitBreakers.quiet(platform.clock.now())

@@ -1,4 +1,4 @@
-/** Stores accepted parts of a message before the next part is sent, each with a timeout. */
+/** Stores accepted parts of a message before the next part is sent. */
 import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { OnPartAccepted } from '../../../providers/provider.ts'
@@ -6,11 +6,11 @@ import type { InProgress } from './in-progress.ts'
 import { type Job, sendTimeoutMs } from './job.ts'
 import { saveAccepted } from './repository.ts'
 
-/** A part has its answer at the latest this long before the job's claim ends. */
+/** Before the end of the job's claim. */
 const marginMs = 1000
 
 export interface PartialAcceptance {
-  /** Called after each part but the last. Resolves to the timeout of the next part; null: stop here. */
+  /** After each part but the last. Resolves to the timeout of the next part; null: stop here. */
   readonly onPartAccepted: OnPartAccepted
   readonly stopped: () => boolean
   readonly end: () => void

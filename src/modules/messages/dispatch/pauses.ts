@@ -7,12 +7,12 @@ import { deletePause, listPausesElsewhere, savePause } from './channels-reposito
 import type { ChannelRates } from './rates.ts'
 
 export interface Pauses {
-  /** The channel is paused, or for longer, and then slower. Never rejects. */
+  /** The channel becomes slower. Never rejects. */
   begin(pause: PauseChange): Promise<void>
   end(channel_id: string): Promise<void>
-  /** Adopts pauses of other processes for channels that this process starts to dispatch. */
+  /** For channels that this process starts to dispatch. */
   adopt(channel_ids: readonly string[]): Promise<void>
-  /** Channels that this process no longer dispatches are adopted again when it does. */
+  /** Channels that this process stops dispatching are adopted again later. */
   dropUnowned(isMine: (channel_id: string) => boolean): void
 }
 
@@ -78,7 +78,7 @@ export function pauses({ platform: { pool, clock, process_id, log }, circuitBrea
   }
 }
 
-/** Orders the writes per channel. A write is skipped where others follow it. */
+/** Orders the writes per channel and skips those that others follow. */
 function lastOfEach(): (channel_id: string, work: () => Promise<void>) => Promise<void> {
   const [writing, last] = [new InOrder(), new Map<string, () => Promise<void>>()]
   return async (channel_id, work) => {

@@ -1,13 +1,10 @@
-/**
- * Messages that were just sent, by provider id: early receipts find their message here without reading the database.
- */
+/** Recently sent messages by provider id, so early receipts need not read the database. */
 import type { MessageRow } from '../message.ts'
 
 export interface ProviderIdCache {
   remember(channel_id: string, provider_id: string, row: MessageRow): void
-  /** The row as it was written then, which may be stale. Removes it. */
+  /** Removes and returns the row, which may be stale. */
   take(channel_id: string, provider_id: string): MessageRow | undefined
-  /** Like `take`, without removing it. */
   find(channel_id: string, provider_id: string): MessageRow | undefined
 }
 

@@ -1,9 +1,9 @@
-/** SQL that finds expired messages and queues with due jobs. Across tenants. */
+/** SQL that finds expired messages and queues with due jobs, across tenants. */
 import { limits } from '../../../api/limits.ts'
 import { type Db, textColumn } from '../../../platform/database/sql.ts'
 import { type ClaimedRow, type DueQueue, pickedByProcess } from './repository.ts'
 
-/** The jobs of one queue and priority (its rank), and the last job that was searched. */
+/** The last job searched of one queue and priority. */
 export interface SearchPosition {
   readonly queue: string
   readonly rank: number
@@ -101,23 +101,20 @@ export async function claimFound(
     ${pickedByProcess(sql, claim)}`
 }
 
-/** `next`: the queue after which the next scan begins; empty when all were scanned. */
+/** `next`: where the next scan begins; empty when all queues were scanned. */
 export interface DueQueues {
   readonly due: DueQueue[]
   readonly next: string
 }
 
-/**
- * The queues after `after` with due, unclaimed jobs, at most `queues_max`, by a loose index scan. Scans at most
- * `scanned_max` queues, including those without due jobs.
- */
+/** At most `queues_max` queues after `after`, by a loose index scan of at most `scanned_max`. */
 export async function listDueQueues(
   sql: Db,
   at: string,
   after: string,
   { queues_max, scanned_max }: { queues_max: number; scanned_max: number },
 ): Promise<DueQueues> {
-  // the last scanned queue is returned even if nothing is due in it: the next scan begins there
+  // the last scanned queue is returned even without due jobs: the next scan begins there
   const rows = await sql<(DueQueue & { readonly number: number; readonly is_due: boolean })[]>`
     with recursive q(queue, number) as (
       (select queue, 1 from dispatch_jobs where process_id is null and queue > ${after} order by queue limit 1)

@@ -1,4 +1,4 @@
-/** Rate limits per channel. After throttling a channel restarts slowly (behaviour: messages 7.11). */
+/** Rate limits per channel, with a slow restart after throttling (behaviour: messages 7.11). */
 import { setMaxListeners } from 'node:events'
 import type { Platform } from '../../../platform/platform.ts'
 
@@ -7,16 +7,16 @@ export interface ChannelRates {
   set(channel_id: string, rate: number | null): void
   /** Each rate applies until it is set again. */
   forget(): void
-  /** The granted messages count as sent. */
+  /** Granted messages count as sent. */
   take(channel_id: string, now_ms: number, wanted: number): number
-  /** At least one; Infinity where the rate is unlimited or unknown. */
+  /** At least one; Infinity if the rate is unlimited or unknown. */
   within(channel_id: string, seconds: number): number
   freeAt(channel_id: string, now_ms: number): number
-  /** Throttled and paused until then. Returns the pace afterwards, half of what it sent a second. */
+  /** Returns the pace after the pause: half of the messages it sent in the last second. */
   slow(channel_id: string, now_ms: number, until_ms: number): number
-  /** The pause lasts until then. Returns the unchanged pace. */
+  /** Returns the unchanged pace. */
   slowUntil(channel_id: string, now_ms: number, until_ms: number): number
-  /** Sends at this pace, and a thirtieth of its rate faster each second. */
+  /** Starts at this pace, and adds a thirtieth of the rate each second. */
   slowTo(channel_id: string, pace: number, from_ms: number): void
 }
 
@@ -26,7 +26,7 @@ const burst = 0.2
 const speedUpMs = 30_000
 const paceMin = 1
 
-/** In the last second, oldest first. */
+/** Within a second, oldest first. */
 interface SentRecently {
   readonly grants: { readonly at_ms: number; readonly count: number }[]
   count: number
@@ -41,15 +41,13 @@ interface Slowed {
 
 interface State {
   readonly rates: Map<string, number | null>
-  /** They apply until the rate is set again. */
+  /** Forgotten rates, which apply until they are set again. */
   readonly before: Map<string, number>
   readonly sent: Map<string, SentRecently>
   readonly slowed: Map<string, Slowed>
 }
 
-/**
- * No second, wherever it begins, has more messages than the rate. A channel with an unknown rate sends one at a time.
- */
+/** No second, wherever it begins, has more messages than the rate. With an unknown rate, one at a time. */
 export function channelRates(): ChannelRates {
   const state: State = { rates: new Map(), before: new Map(), sent: new Map(), slowed: new Map() }
   const { rates, slowed } = state
@@ -96,7 +94,7 @@ export function channelRates(): ChannelRates {
 const lastRate = ({ rates, before }: State, channel_id: string): number | null | undefined =>
   rates.has(channel_id) ? rates.get(channel_id) : before.get(channel_id)
 
-/** Undefined where the rate is unknown. */
+/** Undefined if unknown. */
 function rateAt(state: State, channel_id: string, now_ms: number): number | null | undefined {
   const { slowed } = state
   const rate = lastRate(state, channel_id)

@@ -1,4 +1,4 @@
-/** SQL of the dispatch worker. Across tenants. */
+/** SQL of the dispatch worker, across tenants. */
 import type { MessageRow } from '../message.ts'
 import { type Db, type Fragment, jsonRows, textColumn } from '../../../platform/database/sql.ts'
 import { isAlive } from '../../../platform/jobs/process-registry.ts'
@@ -7,7 +7,6 @@ import type { Projections } from '../projections.ts'
 import type { ProbeChoice } from './circuit-breakers.ts'
 import type { Tenant } from '../../../api/caller.ts'
 
-/** A queue with due, unclaimed jobs. */
 export interface DueQueue {
   queue: string
   account_id: string
@@ -29,7 +28,7 @@ export interface QueueCapacity {
   readonly jobs_max: number
 }
 
-/** Claims due jobs, high priority first, at most `rows_max`. */
+/** Due jobs, high priority first. */
 export async function claimJobs(
   sql: Db,
   claim: {
@@ -63,7 +62,6 @@ export async function claimJobs(
     ${pickedByProcess(sql, claim)}`
 }
 
-/** A queue of which one job is to be claimed, among those with the fewest attempts. */
 export interface WantedProbe {
   readonly queue: string
   readonly choice: ProbeChoice
@@ -71,9 +69,7 @@ export interface WantedProbe {
 
 const probesLookedAt = 50
 
-/**
- * Claims one due job of each queue, among those with the fewest attempts: the most urgent and oldest, or the newest.
- */
+/** One due job per queue with the fewest attempts: the most urgent and oldest, or the newest. */
 export async function claimProbes(
   sql: Db,
   claim: { probes: readonly WantedProbe[]; at: string; lease_until: string; process_id: string },
@@ -114,7 +110,7 @@ export async function claimProbes(
     ${pickedByProcess(sql, claim)}`
 }
 
-/** The end of a claiming statement, from the jobs of `picked`. */
+/** Ends a statement that selects jobs in `picked`. */
 export const pickedByProcess = (
   sql: Db,
   { process_id, lease_until }: { process_id: string; lease_until: string },
@@ -140,7 +136,7 @@ export const pickedByProcess = (
     and m.id = c.message_id
   order by c.next_run_at, m.id`
 
-/** Makes the waiting jobs of these queues due. Resolves to how many. */
+/** Resolves to the number of jobs made due. */
 export async function hastenJobs(sql: Db, queues: readonly string[], at: string): Promise<number> {
   const { count } = await sql`
       update dispatch_jobs
@@ -157,9 +153,8 @@ export interface Rescued {
 }
 
 /**
- * Releases jobs of dead processes and jobs that outlived their claims. Their outcome is unknown: their messages
- * become `sending` from the beginning of the claim. Messages are locked before their jobs; locked ones are skipped
- * until the next run. `jobs_max` limits the duration.
+ * Releases jobs of dead processes and expired claims. Their outcome is unknown, so their messages become `sending` from
+ * the start of the claim. Locks messages before jobs; locked ones wait for the next run.
  */
 export async function rescueJobs(
   sql: Db,
@@ -212,7 +207,7 @@ export async function rescueJobs(
   return row!
 }
 
-/** On `dispatch_jobs j`: its claim has ended, or its process is dead and has no channel lease. */
+/** On `dispatch_jobs j`: its claim has ended, or its process is dead without a channel lease. */
 const abandoned = (
   sql: Db,
   { process_id, at, alive_since }: { process_id: string; at: string; alive_since: string },
@@ -233,7 +228,6 @@ const abandoned = (
     )
   )`
 
-/** The origins of rescued messages are known only from the rows. */
 function rescuedTransitions(sql: Db, { pairs }: Projections): Fragment {
   if (pairs.length === 0) return sql``
   const changes = sql`
@@ -256,7 +250,7 @@ export async function releaseJobs(
     where j.message_id = t.message_id and j.process_id = ${process_id}`
 }
 
-/** Those of these messages whose claim is still the given one, with their accepted parts. */
+/** Claims that still exist, with their accepted parts. */
 export async function listOwned(
   sql: Db,
   process_id: string,
@@ -269,16 +263,14 @@ export async function listOwned(
   return new Map(rows.map(({ message_id, accepted_ids }) => [message_id, accepted_ids]))
 }
 
-/** A job that this process may complete: its own (`own`), or unclaimed. */
+/** `own`: claimed by this process; otherwise unclaimed. */
 export interface CompletableJob {
   readonly message_id: string
   readonly own: boolean
   readonly accepted_ids: readonly string[]
 }
 
-/**
- * Locks jobs that are as this process left them, with this number of attempts. The caller has locked the messages.
- */
+/** Locks jobs that have this number of attempts and no other owner. Requires locks of their messages. */
 export async function lockCompletable(
   tx: Db,
   process_id: string,
@@ -319,14 +311,11 @@ export async function endSupersededJobs(
   )
 }
 
-/**
- * Whether the lease `l` is valid. A process with a late heartbeat still renews its leases; one that signed off has
- * none.
- */
+/** A process with a late heartbeat still renews its leases; one that signed off has none. */
 const isLeased = (sql: Db, at: string) =>
   sql`(l.lease_until > ${at} and exists (select from processes p where p.id = l.process_id))`
 
-/** Acquires or renews leases. Resolves to the channels whose leases this process has. */
+/** Acquires or renews leases. Resolves to the channels that this process has leased. */
 export async function leaseChannels(
   sql: Db,
   channel_ids: readonly string[],
@@ -352,7 +341,7 @@ export async function releaseChannels(sql: Db, process_id: string, channel_ids?:
       ${channel_ids === undefined ? sql`` : sql`and channel_id = any(${[...channel_ids]}::text[])`}`
 }
 
-/** Queues with unclaimed messages, whenever they are due. */
+/** Queues with unclaimed messages, due or not. */
 export async function listWaiting(sql: Db, queues: readonly string[]): Promise<Set<string>> {
   const rows = await sql<{ queue: string }[]>`
     select q.queue
@@ -429,8 +418,8 @@ export interface ReturnedJob {
 }
 
 /**
- * Releases jobs for their next attempt, unless another process has claimed them. A job that was rescued meanwhile
- * keeps its unknown outcome and is due no earlier.
+ * Releases jobs for their next attempt, unless another process has claimed them. A rescued job keeps its unknown
+ * outcome and becomes due no earlier.
  */
 export async function returnJobs(tx: Db, process_id: string, jobs: readonly ReturnedJob[]): Promise<void> {
   if (jobs.length === 0) return
@@ -452,7 +441,7 @@ export interface Claim {
   readonly lease_until: string
 }
 
-/** Stores accepted parts during an attempt. False where the claim has ended or receipts have proved more. */
+/** Stores accepted parts during an attempt. False if the claim has ended or receipts have proved more. */
 export async function saveAccepted(
   sql: Db,
   { process_id, message_id, lease_until }: Claim,
@@ -468,7 +457,7 @@ export async function saveAccepted(
   return rows.length > 0
 }
 
-/** The caller has locked the messages. */
+/** Requires locks of the messages. */
 export async function lockAccepted(tx: Db, message_ids: readonly string[]): Promise<Map<string, readonly string[]>> {
   if (message_ids.length === 0) return new Map()
   const rows = await tx<{ message_id: string; accepted_ids: string[] }[]>`
@@ -476,7 +465,7 @@ export async function lockAccepted(tx: Db, message_ids: readonly string[]): Prom
   return new Map(rows.map(({ message_id, accepted_ids }) => [message_id, accepted_ids]))
 }
 
-/** The outcome of unclaimed jobs is known then, and the remaining parts are due. */
+/** The remaining parts of unclaimed jobs become due, with a known outcome. */
 export async function raiseAccepted(
   tx: Db,
   jobs: readonly { readonly message_id: string; readonly accepted_ids: readonly string[] }[],
@@ -496,7 +485,7 @@ export interface Postponed extends Tenant {
   readonly next_run_at: string
 }
 
-/** Releases messages until `next_run_at`, which becomes their `send_at`. Messages are locked before their jobs. */
+/** Releases messages until `next_run_at`, also written as `send_at`. Locks messages before jobs. */
 export async function postponeMessages(sql: Db, process_id: string, postponed: readonly Postponed[]): Promise<void> {
   if (postponed.length === 0) return
   await sql`
@@ -525,8 +514,8 @@ export async function postponeMessages(sql: Db, process_id: string, postponed: r
 }
 
 /**
- * Whether another message to the recipient is being sent over the channel. Among messages with unknown outcomes the
- * first one counts.
+ * Whether another message to the recipient is being sent on the channel. Of messages with unknown outcomes, only
+ * earlier ones count.
  */
 export async function isAnotherInProgress(
   sql: Db,
@@ -553,7 +542,7 @@ export interface ClaimedIds extends Tenant {
   readonly provider_ids: readonly string[]
 }
 
-/** Provider ids that belong to other messages, with the message that claimed them. */
+/** Provider ids of other messages, with the message that claimed them. */
 export async function listForeignIds(sql: Db, claims: readonly ClaimedIds[]): Promise<Map<string, string>> {
   const wanted = claims.flatMap(({ provider_ids, ...claim }) =>
     provider_ids.map((provider_id) => ({ ...claim, provider_id })),

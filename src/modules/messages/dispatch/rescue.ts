@@ -12,15 +12,13 @@ export interface RescuerDeps extends Pick<TransitionDeps, 'platform' | 'projecti
 }
 
 export interface Rescuer {
-  /** Rescues some jobs if a second has passed. Resolves to how many. */
   some(): Promise<number>
-  /** Rescues all jobs if a second has passed. */
   all(): Promise<void>
 }
 
 const everyMs = 1000
 const batchMax = 2000
-/** Per run; the next run follows at once. */
+/** The next run follows at once. */
 const batchesMax = 5
 
 export function rescuer(deps: RescuerDeps): Rescuer {

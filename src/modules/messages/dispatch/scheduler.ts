@@ -1,4 +1,4 @@
-/** The scheduler: decides which jobs are due, in memory, and may run now (docs/decisions/slow-channels.md). */
+/** The scheduler decides which jobs are due, in memory, and may run now (docs/decisions/slow-channels.md). */
 import { priorities, type Priority, ranks } from '../../../api/resources/message.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -19,19 +19,19 @@ export const leaseMs = 60_000
 /** No attempt starts this shortly before its claim ends. */
 const leaseMarginMs = sendTimeoutMs + 5000
 const inFlightMax = 1000
-/** Places reserved for channels with nothing in flight, one each. */
+/** Places for channels with nothing in flight, one each. */
 const inFlightReserved = 200
 const inFlightPerQueueMax = 400
 const inFlightPerQueueMin = 10
-/** Attempts in flight per channel, in seconds at its rate. */
+/** Per channel, in seconds at its rate. */
 const inFlightSeconds = 2
 const memoryMax = 20_000
 const memoryPerTickMax = 500
 const queuesMax = 500
-/** Includes queues whose jobs are all due later. Scanning takes PostgreSQL about twenty milliseconds. */
+/** Includes queues whose jobs are all due later; they take PostgreSQL about 20 ms. */
 const queuesScannedMax = 2000
 const busyPollEveryMs = 200
-/** Messages in memory per channel, in seconds at its rate. */
+/** Per channel, in seconds at its rate. */
 const memorySeconds = 3
 
 export interface SchedulerDeps {
@@ -43,7 +43,7 @@ export interface SchedulerDeps {
   readonly circuitBreakers: CircuitBreakers
   readonly pauses: Pauses
   readonly sessions: Sessions
-  /** False in a process without workers: it queues nothing in memory. */
+  /** False in a process without workers. */
   readonly inMemory: boolean
   expire(jobs: readonly Job[]): void
 }
@@ -57,14 +57,14 @@ export interface Offered {
 
 export interface Scheduler {
   accepts(item: Offered): boolean
-  /** Queues accepted messages in memory, which are claimed for this process. */
+  /** Rows are claimed for this process. */
   offer(rows: readonly MessageRow[], lease_until_ms: number): void
   claim(): Promise<number>
-  /** By the rates of channels and a fair share of the places in flight. */
+  /** Within the rates of channels and a fair share of the places in flight. */
   ready(): Job[]
   /** Ends jobs that expired in memory, and releases those whose claims are about to end. */
   sweep(): Promise<void>
-  /** Accepts nothing more, and releases waiting jobs without counting an attempt. */
+  /** Releases waiting jobs without counting an attempt. */
   stop(): Promise<void>
 }
 
@@ -72,7 +72,7 @@ interface State extends SchedulerDeps {
   readonly blocked: BlockedChannels
   readonly expired: ExpiredSearch
   readonly wakes: RateWakes
-  /** Capacity reserved for messages being accepted, per queue and priority; only for channels with a rate. */
+  /** For messages being accepted, per queue and priority; only on channels with a rate. */
   readonly reserved: Map<string, number>
   stopping: boolean
   polled_ms: number
@@ -154,7 +154,7 @@ export const releaseClaims = async (
     jobs.map((job) => ({ message_id: job.row.id, next_run_at: isoTime(due_ms ?? job.due_ms) })),
   )
 
-/** How many more messages of a channel and priority fit in memory. */
+/** How many more messages fit in memory. */
 const capacityOf = (
   { rates, jobs }: SchedulerDeps,
   row: { account_id: string; channel_id: string },
@@ -178,7 +178,7 @@ async function claim(state: State): Promise<number> {
   await releaseForeign(state)
   const rows_max = Math.min(memoryMax - waiting.size, memoryPerTickMax)
   const [now, elapsed] = [clock.now(), clock.elapsed()]
-  // with enough to do in memory the table is polled rarely, for the sake of other queues
+  // with enough jobs in memory, the table is polled rarely, for the sake of other queues
   if (
     state.stopping ||
     rows_max <= 0 ||
@@ -212,11 +212,11 @@ async function addToMemory(state: State, claimed: readonly Job[]): Promise<void>
 }
 
 /**
- * Failures are retried with the next release; the jobs would otherwise be rescued as possibly sent. They do not
- * return to memory, because the table may have them already.
+ * Failures are retried with the next release; otherwise the jobs would be rescued as possibly sent. They do not return
+ * to memory, because the table may have released them.
  */
 async function releaseDropped(state: State, jobs: readonly Job[]): Promise<void> {
-  // a job that was claimed again has been released after all
+  // a job claimed again was released after all
   const unreleased = [...state.unreleased, ...jobs].filter(({ row }) => !state.jobs.has(row.id))
   state.unreleased = unreleased
   await releaseClaims(state.platform, unreleased)
@@ -224,10 +224,7 @@ async function releaseDropped(state: State, jobs: readonly Job[]): Promise<void>
   state.unreleased = state.unreleased.filter((job) => !released.has(job))
 }
 
-/**
- * Releases jobs that this process may not send. While a channel is blocked, the probe is chosen among all its
- * messages.
- */
+/** While a channel is blocked, the probe is chosen among all its messages, not only those in memory. */
 async function releaseForeign(state: State): Promise<void> {
   const { circuitBreakers, jobs } = state
   // one check per queue, because usually all jobs stay
@@ -245,13 +242,12 @@ async function releaseForeign(state: State): Promise<void> {
 const mayRun = (state: State, job: Job): boolean =>
   isOurs(state, job.row) && (job.probe === true || !state.circuitBreakers.isOpen(job.row.channel_id))
 
-/** One for each queue that has none in memory. */
+/** For queues without jobs in memory. */
 const probesOf = ({ circuitBreakers, jobs }: State, queues: readonly store.DueQueue[]): store.WantedProbe[] =>
   queues
     .filter((queue) => priorities.every((priority) => jobs.waiting.count(queue.queue, priority) === 0))
     .map(({ queue, channel_id }) => ({ queue, choice: circuitBreakers.choice(channel_id) }))
 
-/** Queues with due jobs: those this process may dispatch, and blocked ones. */
 async function dueQueues(
   state: State,
   now: number,
@@ -291,11 +287,10 @@ export interface Holding {
 const isMine = ({ leases, sessions }: Holding, channel_id: string): boolean =>
   leases.holds(channel_id) || sessions.sends(channel_id)
 
-/** Whether this process may send the message now. Test mode is sent from every process. */
+/** Every process may send messages of test mode. */
 export const isOurs = (holding: Holding, { mode, channel_id }: Pick<MessageRow, 'mode' | 'channel_id'>): boolean =>
   mode === 'test' || isMine(holding, channel_id)
 
-/** How many jobs may be claimed per queue and priority. */
 function capacitiesOf(state: State, queues: readonly store.DueQueue[], rows_max: number): store.QueueCapacity[] {
   const each_max = Math.max(10, Math.ceil(rows_max / Math.max(1, queues.length)))
   return queues.flatMap((queue) =>
@@ -306,7 +301,7 @@ function capacitiesOf(state: State, queues: readonly store.DueQueue[], rows_max:
   )
 }
 
-/** Jobs of claimed rows, without those in progress or being cancelled. */
+/** Without jobs in progress or being cancelled. */
 const jobsOf = ({ jobs }: State, rows: readonly store.ClaimedRow[], lease_until_ms: number): Job[] =>
   rows.flatMap(({ job_attempts, job_unknowns, job_outcome_unknown, job_accepted_ids, job_next_run_at, ...row }) =>
     jobs.has(row.id) || (row.status === 'queued' && jobs.unpersisted.refuses(row.id))
@@ -329,7 +324,7 @@ function ready(state: State): Job[] {
   const { jobs, rates, sessions, circuitBreakers, wakes, leases, platform } = state
   const now = platform.clock.now()
   const granted = new Map<string, number>()
-  // grants of this run use places too, otherwise channels that wake up together would fill them all
+  // grants of this run use places too, or channels that wake up together would fill them all
   let inFlight = jobs.running
   let wanting = jobs.waiting.size > 0 && inFlight >= inFlightMax
   const going = jobs.waiting.take(Math.min(memoryPerTickMax, inFlightMax - inFlight), (queue, job, wanted) => {
@@ -338,7 +333,7 @@ function ready(state: State): Job[] {
     const { channel_id } = job.row
     const before = granted.get(queue) ?? 0
     const mine = before + jobs.runningOf(queue)
-    // half of what others leave; an idle channel gets one place in any case
+    // half of what others leave; an idle channel always gets one place
     const places = Math.min(placesOf(rates, channel_id), sessions.find(channel_id)?.max_concurrent_sends ?? Infinity)
     const free =
       Math.min(places, Math.max(1, Math.floor((inFlightMax - inFlightReserved - inFlight + mine) / 2))) - mine

@@ -1,6 +1,4 @@
-/**
- * Asks the provider about an attempt without an answer before it is repeated (docs/decisions/unknown-outcomes.md).
- */
+/** Asks the provider about an attempt without an answer before repeating it (docs/decisions/unknown-outcomes.md). */
 import { tenantOf } from '../../../api/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'

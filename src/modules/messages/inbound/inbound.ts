@@ -1,4 +1,4 @@
-/** Stores messages from recipients, with contact, events, media and keywords, in one transaction. */
+/** Stores messages from recipients with contact, events, media and keywords in one transaction. */
 import type { Tenant } from '../../../api/caller.ts'
 import type { ConsentEvent, InboundEvent } from '../../../api/domain-events.ts'
 import { messageObject, type MessageRow } from '../message.ts'
@@ -26,11 +26,9 @@ export interface NewInbound extends Tenant {
   readonly profile_name: string | null
   readonly type: string
   readonly content: unknown
-  /** The message that it answers. */
   readonly reply_to: string | null
-  /** A repeated message is stored once; null where the provider has no id. */
+  /** A repeated message is stored once; null if the provider has no id. */
   readonly provider_id: string | null
-  /** Where its files are. */
   readonly media?: InboundMessage['media']
 }
 
@@ -44,9 +42,9 @@ export interface InboundDeps {
 export interface StoredInbound {
   /** Without those stored before. */
   readonly rows: readonly MessageRow[]
-  /** The caller wakes their projections and `dispatch` after the commit. */
+  /** Wake their projections and `dispatch` after the commit. */
   readonly replies: readonly { readonly origin_type: string }[]
-  /** The caller wakes `media` after the commit. */
+  /** Wake `media` after the commit. */
   readonly files: number
 }
 
@@ -79,7 +77,6 @@ export async function storeInbound(
   return { rows, replies, files: files.length }
 }
 
-/** An inbound message with its new id. */
 interface Identified {
   readonly inbound: NewInbound
   readonly id: string
@@ -188,7 +185,7 @@ function smsOf({ channel, type, content }: NewInbound): SmsShape | null {
   return channel.type === 'sms' && typeof body === 'string' ? smsEncoding(body) : null
 }
 
-/** Confirms an opt-out or opt-in, free of charge, in spite of the suppression. */
+/** Confirms an opt-out or opt-in free of charge, in spite of the suppression. */
 async function sendReplies(
   platform: Platform,
   projections: Projections,
@@ -268,7 +265,7 @@ export const cancelForOptOut =
     await endJobs(sql, [...cancelled.keys()])
   }
 
-/** Adds the id and title of our button where they are known. */
+/** Adds the id and title of our button if it is known. */
 export async function withTappedButton(
   tx: Db,
   tenant: Tenant,

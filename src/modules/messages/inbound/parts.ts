@@ -1,6 +1,4 @@
-/**
- * Joins inbound texts that arrive in parts. Missing parts are shown as gaps after a while (behaviour: messages 10.4).
- */
+/** Joins inbound texts that arrive in parts; missing parts become gaps after a while (behaviour: messages 10.4). */
 import { isoTime } from '../../../lib/clock.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
 import { type Db, transact } from '../../../platform/database/sql.ts'
@@ -28,17 +26,16 @@ type InboundPart = ReceivedInbound & { readonly part: NonNullable<ReceivedInboun
 const isPart = (message: ReceivedInbound): message is InboundPart =>
   message.part !== undefined && message.inbound.type === 'text'
 
-/** Parts that are missing then are given up. */
 const waitMs = 5 * 60_000
-/** Within this time after joining, the same parts are repetitions. */
+/** The same parts are repetitions for this long after joining. */
 const repeatedWithinMs = 10 * 60_000
 const gap = '…'
 const lookEveryMs = 10_000
 const dueAtOnce = 500
 
 /**
- * Resolves to whole messages and complete texts, each in the place of its last part. Another part with the same
- * number belongs to a later text, so the earlier one is stored incomplete.
+ * Resolves to whole messages and complete texts, in the place of their last part. A repeated number with another text
+ * belongs to a later text, and the earlier text is stored incomplete.
  */
 export async function joinParts(tx: Db, received: readonly ReceivedInbound[], now_ms: number): Promise<NewInbound[]> {
   const parts = received.filter(isPart)
@@ -49,7 +46,7 @@ export async function joinParts(tx: Db, received: readonly ReceivedInbound[], no
   return texts
 }
 
-/** Returns the texts to be stored now. */
+/** Returns texts to store now. */
 function addPart(rows: Map<string, PartsRow>, one: InboundPart, now_ms: number): NewInbound[] {
   const key = keyOf(one)
   const before = rows.get(nameOf(key))!
@@ -118,7 +115,7 @@ export interface PartsDeps extends InboundDeps {
   readonly channels: Pick<ChannelService, 'findIn'>
 }
 
-/** Stores incomplete texts after a while, and deletes joined ones. */
+/** Stores incomplete texts after a while and deletes joined ones. */
 export function partsWorker(deps: PartsDeps): Worker {
   const { platform, projections } = deps
   return {

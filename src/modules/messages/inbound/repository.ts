@@ -72,7 +72,6 @@ export async function listWaiting(
 }
 
 export interface TextPart {
-  /** From 1. */
   readonly number: number
   readonly text: string
   readonly provider_id: string
@@ -90,7 +89,7 @@ export interface PartsRow extends PartsKey {
   readonly parts: readonly TextPart[]
   /** `joined`: complete and stored. */
   readonly status: 'waiting' | 'joined'
-  /** ISO 8601: when an incomplete text is stored, or a joined one deleted. */
+  /** When an incomplete text is stored, or a joined one deleted. */
   readonly next_run_at: string
   readonly created_at: string
 }
@@ -98,7 +97,7 @@ export interface PartsRow extends PartsKey {
 const keyColumns = (tx: Db) =>
   tx`account_id text, mode text, channel_id text, sender text, reference text, total smallint`
 
-/** Locks these texts; a new one has no parts. */
+/** A new text has no parts. */
 export async function lockParts(tx: Db, keys: readonly PartsKey[], at: string): Promise<PartsRow[]> {
   const rows = keys.map(({ account_id, mode, channel_id, sender, reference, total }) => ({
     account_id,
@@ -120,7 +119,7 @@ export async function lockParts(tx: Db, keys: readonly PartsKey[], at: string): 
     returning *`
 }
 
-/** The texts are locked. */
+/** Requires their locks. */
 export async function writeParts(tx: Db, rows: readonly PartsRow[]): Promise<void> {
   await tx`
     update inbound_parts p
@@ -131,7 +130,7 @@ export async function writeParts(tx: Db, rows: readonly PartsRow[]): Promise<voi
       and (p.channel_id, p.sender, p.reference, p.total) = (t.channel_id, t.sender, t.reference, t.total)`
 }
 
-/** Locks due texts that no process has locked. */
+/** Skips locked texts. */
 export async function takeDueParts(tx: Db, at: string, rows_max: number): Promise<PartsRow[]> {
   return await tx<PartsRow[]>`
     select *

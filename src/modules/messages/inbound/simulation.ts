@@ -1,4 +1,4 @@
-/** `POST /v1/test/inbound_messages`: simulates an inbound message on a sandbox channel (behaviour: test-mode 4). */
+/** `POST /v1/test/inbound_messages` (behaviour: test-mode 4). */
 import type { Tenant } from '../../../api/caller.ts'
 import { validateInboundContent } from '../../../api/content/validate.ts'
 import { isId } from '../../../api/ids.ts'
@@ -67,7 +67,7 @@ async function checked(
       `\`type\` must be a type that comes in: text, attachments, location, contacts, ${inboundTypes.join(', ')}.${didYouMean(type, comingIn)}`,
     )
   const channel = await channels.find(tenant, body.channel)
-  // test mode keys find sandbox channels only
+  // keys of test mode find sandbox channels only
   if (channel === null || !isTestChannel(channel)) throw await channels.missing(sql, tenant, body.channel, 'channel')
   if (reply_to !== null && (!isId('msg', reply_to) || (await findMessage(sql, tenant, reply_to)) === null))
     throw missing('message', reply_to, 'reply_to')

@@ -1,17 +1,16 @@
-/** Renders merge tags as text. A message is compiled once (behaviour: campaigns 5). */
+/** Renders merge tags. A message is compiled once (behaviour: campaigns 5). */
 import type { Detail } from '../../../api/errors.ts'
 import { join } from '../../../api/validation.ts'
 import { tag, type MergeValues } from './tags.ts'
 
-/** An empty or too long text. */
 export interface Unrenderable {
   readonly failures: readonly [Detail, ...Detail[]]
 }
 
-/** Characters of all values in a message; more than any channel accepts. */
+/** All values of a message; more than any channel accepts. */
 export const filledLengthMax = 100_000
 
-/** Texts, and between two of them the index of a tag's name. */
+/** Between two texts, the index of a tag's name. */
 interface TaggedText {
   readonly kind: 'text'
   readonly param: string
@@ -19,16 +18,15 @@ interface TaggedText {
   readonly tags: readonly number[]
 }
 
-/** A value with tags inside. */
 type Node =
   | TaggedText
   | { readonly kind: 'array'; readonly base: readonly unknown[]; readonly changed: ReadonlyMap<number, Node> }
   | { readonly kind: 'object'; readonly base: object; readonly changed: ReadonlyMap<string, Node> }
 
 interface CompiledMessage {
-  /** Null: it has no tags. */
+  /** Null: no tags. */
   readonly root: Node | null
-  /** Names of tags, each once, with their counts. */
+  /** Each name once. */
   readonly names: readonly string[]
   readonly counts: readonly number[]
 }
@@ -44,7 +42,7 @@ function compiledOf(message: object): CompiledMessage {
 /** Whether messages differ between recipients. */
 export const hasTags = (message: object): boolean => compiledOf(message).root !== null
 
-/** A string that becomes empty or blank is a failure at its path. Parts without tags are shared with `message`. */
+/** A string that becomes blank is a failure. Parts without tags are shared with `message`. */
 export function render(
   message: object,
   values: MergeValues,
@@ -127,7 +125,7 @@ const withNode = <K>(key: K, node: Node | null): [K, Node][] => (node === null ?
 function textNode(text: string, param: string, indexOf: (name: string) => number): TaggedText | null {
   const parts = text.split(tag)
   if (parts.length === 1) return null
-  // a text, the tag after it, a text, …
+  // text, tag, text, …
   const texts = parts.filter((_, i) => i % 2 === 0)
   const tags = parts.filter((_, i) => i % 2 === 1).map((name) => indexOf(name.trim()))
   return { kind: 'text', param, texts, tags }

@@ -15,13 +15,12 @@ import { attributeKeyOf, countTags, isContactTag, mapStrings, replaceTags, tagsO
 
 export type TaggedMessage = { readonly type: string } & Readonly<Record<string, unknown>>
 
-/** Removes everything but `type` and its content. */
 export const typeAndContent = (message: TaggedMessage): TaggedMessage => ({
   type: message.type,
   ...(Object.hasOwn(message, message.type) && message.type !== 'type' ? { [message.type]: message[message.type] } : {}),
 })
 
-/** Paths of ignored fields in `message` (behaviour: conventions 4.4). */
+/** Paths of ignored fields (behaviour: conventions 4.4). */
 export function ignoredOfMessage({ message }: Readonly<Record<string, unknown>>): string[] {
   if (typeof message !== 'object' || message === null) return []
   const { type, ...rest } = message as TaggedMessage
@@ -93,7 +92,7 @@ export async function messageFailures(
   ]
 }
 
-/** A string with tags fails only if it fails with a word and with an address in their place. */
+/** A string with tags fails only if it fails with both a word and an address in their place. */
 function contentFailures(type: string, content: unknown, channel_type: string): Detail[] {
   const path = `message.${type}`
   const check = (value: unknown) => validateContent(type, value, { channel_type, path })
@@ -108,7 +107,7 @@ function contentFailures(type: string, content: unknown, channel_type: string): 
   return failures.filter((failure) => !tagged.has(failure.param) || stays(failure))
 }
 
-/** Throws 422 `template_not_approved`, or 400 `parameter_invalid` where the parameters do not match. */
+/** Throws 422 `template_not_approved`, or 400 `parameter_invalid` if the parameters do not match. */
 export async function requireTemplate(
   { channels }: { readonly channels: ChannelService },
   channel: ChannelRow,

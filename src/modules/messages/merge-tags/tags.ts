@@ -5,23 +5,23 @@ import { join } from '../../../api/validation.ts'
 const contactTags = ['first_name', 'last_name', 'full_name', 'phone', 'email', 'locale'] as const
 const attributePrefix = 'attributes.'
 
-/** Null where the tag names no attribute. */
+/** Null unless the tag names an attribute. */
 export const attributeKeyOf = (name: string): string | null =>
   name.startsWith(attributePrefix) ? name.slice(attributePrefix.length) : null
 
-/** The shortest text between double braces without braces inside. */
+/** The shortest text between double braces, without braces inside. */
 export const tag = /\{\{([^{}]*)\}\}/g
 
-/** Values by tag name, without empty ones. */
+/** Without empty values. */
 export type MergeValues = Pick<ReadonlyMap<string, string>, 'get'>
 
-/** A tag, with the path of its string. */
+/** `param`: path of the string. */
 export interface WrittenTag {
   readonly name: string
   readonly param: string
 }
 
-/** At any depth; once per string. */
+/** Once per string. */
 export function tagsOf(value: unknown, path: string): WrittenTag[] {
   if (typeof value === 'string')
     return [...new Set([...value.matchAll(tag)].map((match) => match[1]!.trim()))].map((name) => ({
@@ -34,7 +34,7 @@ export function tagsOf(value: unknown, path: string): WrittenTag[] {
   return []
 }
 
-/** Counts repeated tags, too. */
+/** Counts repeated tags. */
 export function countTags(value: unknown): number {
   if (typeof value === 'string') return value.split(tag).length >> 1
   if (typeof value !== 'object' || value === null) return 0
@@ -50,7 +50,6 @@ export function isVariableTag(name: string, variables: ReadonlySet<string>): boo
   return variables.has(name) || variables.has(attributeKeyOf(name) ?? name)
 }
 
-/** For error messages. */
 export const contactTagNames = `${contactTags.map((name) => `{{${name}}}`).join(', ')} or {{attributes.<key>}} with a key that some contact has`
 
 /** `hint` ends the sentence about a tag. */
@@ -81,7 +80,7 @@ export function unknownTags(
 export const replaceTags = (text: string, of: (name: string) => string): string =>
   text.replaceAll(tag, (_, written: string) => of(written.trim()))
 
-/** Maps each string, at any depth; keys stay. */
+/** Maps strings at any depth; keys stay. */
 export function mapStrings(value: unknown, path: string, of: (text: string, path: string) => string): unknown {
   if (typeof value === 'string') return of(value, path)
   if (Array.isArray(value)) return value.map((item, i) => mapStrings(item, `${path}[${i}]`, of))
@@ -95,7 +94,7 @@ export interface MergeSource {
   readonly attributes: Readonly<Record<string, unknown>>
 }
 
-/** Looked up on demand: a recipient may have far more values than a message has tags. */
+/** Values are looked up on demand: a recipient may have far more of them than a message has tags. */
 export function mergeValues({ variables, fields, attributes }: MergeSource): MergeValues {
   return {
     get(name) {
