@@ -59,7 +59,7 @@ export type AdhocRecipients = readonly AdhocRecipient[]
 
 export interface RecipientRow extends Tenant {
   campaign_id: string
-  /** Counted from 1, in snapshot order. */
+  /** From 1, in snapshot order. */
   n: number
   contact_id: string | null
   to: string
@@ -143,7 +143,6 @@ export function requireAction(
 
 export interface Estimate {
   readonly credits: number
-  /** Micro-USD. */
   readonly wallet_micros: number
 }
 

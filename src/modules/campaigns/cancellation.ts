@@ -78,7 +78,7 @@ async function withdrawMessages(
     cancelled.map(({ n }) => n),
   )
   if (cancelled.length > 0) {
-    // the transitions of these messages count them as failed: correct that to cancelled
+    // the transitions of these messages count them as failed
     const delta = { campaign_id: campaign.id, wallet_micros: 0, package_credits: 0 }
     await addDeltas(tx, campaign, [
       { ...delta, status: 'failed', recipients: -cancelled.length },
@@ -125,7 +125,7 @@ export async function resumeCampaign(
 ): Promise<Campaign> {
   const shown = await transact(sql, async (tx) => {
     const before = await lockCampaignOrThrow(tx, tenant, id)
-    // a suspension from now on fails this campaign once the lock is released
+    // a later suspension fails this campaign once the lock is released
     if ((await accounts.stateOf(tx, tenant.account_id))?.suspended === true) throw new Problem('account_suspended')
     requireAction(before, 'resume')
     if (!covers(1, await billing.fundsOf(tx, tenant, before.channel_type)))
@@ -147,8 +147,8 @@ export async function resumeCampaign(
 }
 
 /**
- * Unsent recipients are cancelled before the answer, or soon after if there are very many. The stored answer counts
- * them as pending.
+ * Unsent recipients are cancelled before the answer, or soon after if there are very many; the stored answer counts
+ * those as pending.
  */
 export async function cancelCampaign(
   deps: CampaignDeps,

@@ -1,6 +1,4 @@
-/**
- * SQL of campaign counters: folded deltas, plus transitions that are not folded yet (docs/decisions/transitions.md).
- */
+/** SQL of campaign counters: folded deltas plus transitions that are not folded yet (docs/decisions/transitions.md). */
 import type { Tenant } from '../../api/caller.ts'
 import type { RecipientStatus, SkipReason } from '../../api/resources/campaign.ts'
 import type { Totals } from './campaign.ts'

@@ -67,7 +67,7 @@ export const bodyOf = (row: CampaignRow, adhoc: AdhocRecipients | null): Campaig
   throttle_per_second: row.throttle_per_second,
 })
 
-/** Throws the Problem. `launches`: the template is left to the checks of the launch, which have a fixed order. */
+/** Throws the Problem. `launches`: the launch checks the template, in its own order. */
 async function checkDraft(
   deps: CampaignDeps,
   sql: Db,

@@ -1,4 +1,4 @@
-/** Domain events handled by campaigns, in the transactions that publish them. */
+/** Handles domain events in the transactions that publish them. */
 import type { DomainEventPayloads } from '../../api/domain-events.ts'
 import type { FailureReason } from '../../api/resources/campaign.ts'
 import { skipContacts, skipUnsubscribed } from './recipient-repository.ts'

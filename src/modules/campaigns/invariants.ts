@@ -1,4 +1,4 @@
-/** Invariants of campaigns, checked by `posthorn doctor`. */
+/** Invariants of campaigns. */
 import { entriesOfMessages } from '../billing/service.ts'
 import { projectionName } from './counter-repository.ts'
 import { deletedBefore, messagesOfOrigin, unfoldedOf } from '../messages/service.ts'

@@ -8,9 +8,8 @@ export type JobKind = 'snapshot' | 'send'
 
 export interface Job extends Tenant {
   readonly campaign_id: string
-  /** Consecutive. */
   readonly failures: number
-  /** The campaign may have changed since the last poll: it was unclaimed, or its lease was renewed. */
+  /** It was unclaimed, or its lease was renewed: the campaign may have changed since the last poll. */
   readonly changed: boolean
 }
 
@@ -50,8 +49,8 @@ export interface Claim {
 }
 
 /**
- * Of any tenant: this process's own jobs, unclaimed ones, and those of dead processes or expired leases. A lease is
- * renewed at half its time, to avoid a write per poll.
+ * This process's own jobs, unclaimed ones, and those of dead processes or expired leases. A lease is renewed at half
+ * its time, to avoid a write per poll.
  */
 export async function claimJobs(
   sql: Db,
@@ -103,7 +102,7 @@ export async function requeueJob(sql: Db, { account_id, mode, id }: CampaignKey,
     where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id}`
 }
 
-/** Postpones by 1, 2, 4 … up to 60 s; resolves to the number of consecutive failures. */
+/** Postpones by 1, 2, 4 … up to 60 s. Resolves to the number of consecutive failures. */
 export async function countFailure(
   sql: Db,
   { account_id, mode, campaign_id }: JobKey,

@@ -128,7 +128,6 @@ export interface LaunchChecks {
 }
 
 export interface KnownAudience {
-  /** Not stored yet. */
   readonly adhoc?: AdhocRecipients | null
   readonly size?: number | null
 }

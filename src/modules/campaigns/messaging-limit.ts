@@ -1,4 +1,4 @@
-/** The 24-hour limit of different recipients of templates per live whatsapp channel (behaviour: campaigns 2). */
+/** The 24-hour limit of distinct template recipients per live whatsapp channel (behaviour: campaigns 2). */
 import { tenantOf } from '../../api/caller.ts'
 import { Problem } from '../../api/problem.ts'
 import { countNewRecipients } from './audience/size.ts'
@@ -21,7 +21,6 @@ function messagingLimitOf(channel: ChannelRow): number | null {
   return typeof limit === 'number' ? limit : limitDefault
 }
 
-/** `at` in ms. */
 const windowOf = (channel: ChannelRow, at: number): ReachWindow => ({
   ...tenantOf(channel),
   channel_id: channel.id,
@@ -29,8 +28,8 @@ const windowOf = (channel: ChannelRow, at: number): ReachWindow => ({
 })
 
 /**
- * Throws 400 `campaign_limit_exceeded`. `size` null: unknown. An audience that takes too long to count passes: sending
- * enforces the limit.
+ * Throws 400 `campaign_limit_exceeded`. An audience that takes too long to count (`size` null) passes: sending enforces
+ * the limit.
  */
 export async function requireWithinLimit(
   deps: CampaignDeps,
@@ -62,7 +61,7 @@ export async function requireWithinLimit(
   )
 }
 
-/** Recipients of a day ago no longer count, so the number is refreshed. */
+/** Recipients of a day ago no longer count. */
 const countAgainMs = 60_000
 /** Assumed maximum of the other processes. */
 const othersPerSecond = 200
@@ -85,8 +84,8 @@ export class MessagingLimits {
   }
 
   /**
-   * Resolves to false, without sending, if the limit is used up and none of them counts already. Far from the limit
-   * every recipient counts as new; near it one process and campaign at a time checks each.
+   * False, without sending, if the limit is used up and none of them counts already. Far from the limit every recipient
+   * counts as new; near it one process and campaign at a time checks each.
    */
   async sendWithin(
     channel: ChannelRow,
@@ -137,8 +136,8 @@ export class MessagingLimits {
   }
 
   /**
-   * One task per process, which uses a single connection, and one per channel among all processes. `remaining` is exact,
-   * except for messages from outside campaigns.
+   * One task per process, which uses a single connection, and one per channel among all processes. `remaining` is
+   * exact, except for messages from outside campaigns.
    */
   async #inTurn<T>(channel: ChannelRow, work: (remaining: number, window: ReachWindow) => Promise<T>): Promise<T> {
     const turn = this.#turn.then(

@@ -2,7 +2,7 @@
 import type { MissedRow, ProducerFragment } from '../messages/service.ts'
 import { type Db, type Fragment, jsonRows } from '../../platform/database/sql.ts'
 
-/** `cmp_…/17`: campaign ID and recipient number. */
+/** `cmp_…/17`: campaign and recipient number. */
 export const submissionKey = (campaign_id: string, n: number): string => `${campaign_id}/${n}`
 
 export function recipientOf(key: string | null): { readonly campaign_id: string; readonly n: number } | null {

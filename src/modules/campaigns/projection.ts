@@ -86,7 +86,7 @@ function countsOf(rows: readonly TransitionRow[]): CounterDelta[] {
   return [...counts.values()].filter(({ recipients }) => recipients !== 0)
 }
 
-/** A recipient without a message, or whose message is not sent yet, is pending. */
+/** Recipients are pending until their message is sent. */
 const recipientStatus = (status: TransitionRow['from_status']): RecipientStatus =>
   status === null || status === 'queued' || status === 'sending' ? 'pending' : status
 

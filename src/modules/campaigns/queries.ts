@@ -22,7 +22,6 @@ import { listInbound } from '../messages/service.ts'
 import { atOneMoment, type Db, type Transaction } from '../../platform/database/sql.ts'
 import { type Page, requireCursor } from '../../platform/http/paging.ts'
 
-/** 404 `resource_missing`. */
 export async function requireCampaign(sql: Db, tenant: Tenant, id: string): Promise<CampaignRow> {
   const row = isId('cmp', id) ? await repository.findCampaign(sql, tenant, id) : null
   if (row === null) throw missing('campaign', id)
@@ -73,7 +72,7 @@ export async function campaignWithRecipients(
   return { ...shown!, audience: { ...shown!.audience, recipients: [...recipients] } }
 }
 
-/** In snapshot order, one row more than the limit; empty before the snapshot is complete. */
+/** In snapshot order; empty before the snapshot is complete. */
 export async function listRecipients(
   sql: Db,
   tenant: Tenant,

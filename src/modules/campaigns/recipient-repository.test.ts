@@ -1,4 +1,3 @@
-/** Queries of recipients read a few rows, however many recipients are pending. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { progressOf } from './recipient-repository.ts'

@@ -17,7 +17,7 @@ export type NewRecipient = Pick<
 export interface ContactsChunk {
   readonly rows: number
   readonly own_timezones: boolean
-  /** Contacts unchanged since then still have the address that they had when the snapshot started. */
+  /** Contacts unchanged since then have the address that they had when the snapshot started. */
   readonly changed_since: string
 }
 
@@ -58,7 +58,6 @@ export async function insertFromContacts(
   return result.count
 }
 
-/** Numbered from `rows` on. */
 export async function insertRecipients(
   tx: Transaction,
   { account_id, mode, id }: CampaignKey,
@@ -83,11 +82,9 @@ export type UnsentRow = Pick<
   'n' | 'contact_id' | 'to' | 'first_name' | 'last_name' | 'variables' | 'timezone'
 >
 
-/** In snapshot order. */
 export interface WantedRecipients {
   /** '': the campaign's time zone. */
   readonly timezones: readonly string[]
-  /** Recipient numbers to skip. */
   readonly excluded: readonly number[]
   readonly limit: number
 }
@@ -199,7 +196,7 @@ export async function progressOf(
       most int)`
 }
 
-/** Accepted and not sent yet, by time zone ('': the campaign's). */
+/** By time zone ('': the campaign's). */
 export async function countInFlight(
   sql: Db,
   { account_id, mode, id }: CampaignKey,
@@ -236,7 +233,7 @@ export interface Unsendable {
   readonly error: MessageError | null
 }
 
-/** Those who got a message or were cancelled meanwhile stay as they are. Locked in key order. */
+/** Those who got a message or were cancelled meanwhile stay. Locked in key order. */
 export async function markUnsendable(
   sql: Db,
   { account_id, mode, id }: CampaignKey,
@@ -316,7 +313,7 @@ export async function cancelUnsent(
       and n = any (array(select n from locked))`
 }
 
-/** The first above `after` whose messages are not known to be sent. Skips rows locked by other transactions. */
+/** The first above `after` whose messages are not known to be sent. Skips locked rows. */
 export async function lockInFlight(
   tx: Transaction,
   { account_id, mode, id }: CampaignKey,
@@ -360,9 +357,7 @@ export async function isAnybodyPending(sql: Db, { account_id, mode, id }: Campai
   return found.length > 0
 }
 
-/**
- * Of a campaign that ended before its snapshot was complete: they were never visible. Resolves to the number deleted.
- */
+/** Of a campaign that ended before its snapshot was complete: they were never visible. */
 export async function deletePartialSnapshot(
   sql: Db,
   { account_id, mode, id }: CampaignKey,
@@ -462,7 +457,7 @@ export interface RecipientChange {
 
 const advancedAtOnce = 500
 
-/** `changes` in key order, which is the order of locks. A late report of an earlier status only adds its time. */
+/** Locks in the order of `changes`, which is key order. A late report of an earlier status only adds its time. */
 export async function advanceRecipients(tx: Db, tenant: Tenant, changes: readonly RecipientChange[]): Promise<void> {
   for (let first = 0; first < changes.length; first += advancedAtOnce)
     await advanceBatch(tx, tenant, changes.slice(first, first + advancedAtOnce))

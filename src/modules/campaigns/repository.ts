@@ -1,4 +1,4 @@
-/** SQL of campaigns, ad-hoc recipients, and the segment rules of a snapshot. */
+/** SQL of campaigns, ad-hoc recipients, and segment rules of snapshots. */
 import type { Tenant } from '../../api/caller.ts'
 import type { CampaignStatus } from '../../api/resources/campaign.ts'
 import type { AdhocRecipients, CampaignRow } from './campaign.ts'
@@ -27,7 +27,6 @@ export async function insertCampaign(sql: Db, row: CampaignRow, adhoc: AdhocReci
       ${row.estimated_credits}, ${row.estimated_wallet_micros}, ${row.created_at}, ${row.updated_at})`
 }
 
-/** For the operator's commands. */
 export async function findTenant(sql: Db, id: string): Promise<Tenant | null> {
   const [tenant] = await sql<Tenant[]>`select account_id, mode from campaigns where id = ${id}`
   return tenant ?? null
@@ -73,7 +72,6 @@ export async function deleteCampaign(
     values (${account_id}, ${mode}, ${id}, ${at})`
 }
 
-/** Existing or deleted. */
 export async function campaignExisted(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   const found = await sql`
     select 1 from campaigns where account_id = ${account_id} and mode = ${mode} and id = ${id}
@@ -107,8 +105,8 @@ export async function findCampaigns(
 }
 
 /**
- * Locks the row until the transaction ends; call it before the transaction writes. The advisory lock gives waiting
- * transactions the row in the order of their IDs, by which the event feed is ordered.
+ * Call it before the transaction writes. The advisory lock gives waiting transactions the row in the order of their
+ * IDs, by which the event feed is ordered.
  */
 export async function lockCampaign(
   sql: Transaction,
@@ -168,7 +166,7 @@ export async function listCampaigns(
     order by id desc limit ${page.limit + 1}`
 }
 
-/** Launched and not ended, of a channel or an account, of any mode; locked in ID order. */
+/** Launched and not ended, of any mode; locked in ID order. */
 export async function lockActive(
   sql: Transaction,
   account_id: string,

@@ -36,7 +36,7 @@ import type { PeriodicJob } from '../../platform/platform.ts'
 
 export type CampaignService = ReturnType<typeof campaignService>
 
-/** Operations throw the Problem that refuses the request. `storeAnswer` runs in the transaction of the change. */
+/** `storeAnswer` runs in the transaction of the change. */
 export function campaignService(deps: CampaignDeps) {
   const changes = new InOrder()
   return {
@@ -78,7 +78,6 @@ export function campaignService(deps: CampaignDeps) {
       cancelCampaign(deps, sql, tenant, id, storeAnswer),
     responses: (sql: Db, tenant: Tenant, id: string): Promise<CampaignResponses> =>
       campaignResponses(deps, sql, tenant, id),
-    /** In snapshot order; empty before the snapshot is complete. */
     recipients: listRecipients,
     recipientsCsv: (tenant: Tenant, id: string, filters: RecipientFilters, gone: AbortSignal): Promise<Readable> =>
       recipientsCsv(deps, tenant, id, filters, gone),

@@ -1,4 +1,4 @@
-/** Sends the message of a campaign to one address before the launch (behaviour: campaigns 6). */
+/** Sends a campaign's message to one address before the launch (behaviour: campaigns 6). */
 import type { Caller } from '../../api/caller.ts'
 import type { Detail } from '../../api/errors.ts'
 import { Problem } from '../../api/problem.ts'

@@ -123,7 +123,6 @@ async function transitionFrom(
   return moved
 }
 
-/** A quarter of an hour. */
 const failuresMax = 20
 
 export async function claimDue(

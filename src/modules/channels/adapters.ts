@@ -1,4 +1,4 @@
-/** Creates the adapters of all providers with their tools. */
+/** Creates the adapters of all providers. */
 import type { SteadyClock } from '../../lib/clock.ts'
 import { dialer, type Resolve } from '../../lib/sockets.ts'
 import { httpClient } from '../../lib/http-client.ts'
@@ -10,7 +10,6 @@ import { providers as productProviders } from '../../providers/registry.ts'
 export interface Adapters {
   providerOf(name: string): Provider | undefined
   adapterOf(name: string): ProviderAdapter | undefined
-  /** `testing` includes those for tests. */
   connectable(type: string, testing: boolean): readonly Provider[]
   readonly sessionProviders: readonly string[]
   sendsThroughSession(name: string): boolean
@@ -22,7 +21,7 @@ export interface AdapterParts {
   readonly clock: SteadyClock
   readonly resolve: Resolve
   readonly provider_urls: Readonly<Record<string, string>>
-  /** `host:port`s that may be called even if they are not public or not https. */
+  /** `host:port`s that may be called even if they are private or not https. */
   readonly allowed_hosts: readonly string[]
   readonly ca?: string
   readonly providers?: readonly Provider[]

@@ -26,7 +26,6 @@ export interface DeletedChannel {
   readonly channel_id: string
 }
 
-/** Active and connected. */
 export const isUp = ({ status, connection_status }: Pick<ChannelRow, 'status' | 'connection_status'>): boolean =>
   status === 'active' && connection_status === 'connected'
 

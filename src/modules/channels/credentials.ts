@@ -102,7 +102,7 @@ const unreachable = (message: string): Problem =>
     `The provider could not be reached, so nothing was changed: ${message} Try again with backoff.`,
   )
 
-/** Reported by the provider, or as requested. They must match if both exist. */
+/** Reported by the provider, or requested. They must match if both exist. */
 function senderOf(
   provider: Provider,
   { type, identifier }: Connection,

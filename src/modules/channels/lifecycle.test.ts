@@ -1,7 +1,4 @@
-/**
- * Connecting a channel, for every provider: tokens are shown once, senders checked, secrets never shown
- * (behaviour: channels 2).
- */
+/** Connecting a channel, for every provider (behaviour: channels 2). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { Type } from 'typebox'
@@ -41,7 +38,6 @@ const provider: Provider = {
   adapter: () => ({}),
 }
 
-/** A world whose only provider has this adapter. */
 async function pigeons(t: TestContext, adapter: ProviderAdapter) {
   const world = await startWorld(t)
   const account = await world.account({ mode: 'live' })

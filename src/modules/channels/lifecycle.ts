@@ -48,7 +48,7 @@ export interface ChannelUpdate {
 
 /**
  * Nothing is created if the provider refuses the credentials or cannot be reached. A generated `verify_token` is shown
- * only here (behaviour: channels 2.4, 2.5). `keep` stores the reply in the same transaction.
+ * only here (behaviour: channels 2.4, 2.5).
  */
 export async function createChannel(
   deps: ChannelDeps,
@@ -170,8 +170,8 @@ async function insertConnected(
 }
 
 /**
- * New credentials are tested before any write; the channel is then connected (behaviour: channels 3.4). Problems:
- * parameter_invalid, upstream_rejected, upstream_unavailable, channel_not_connected, resource_missing.
+ * New credentials connect the channel (behaviour: channels 3.4). Problems: parameter_invalid, upstream_rejected,
+ * upstream_unavailable, channel_not_connected, resource_missing.
  */
 export async function updateChannel(
   deps: ChannelDeps,
@@ -291,7 +291,7 @@ function existingVerifyToken(cache: ChannelCache, provider: Provider, row: Chann
   }
 }
 
-/** Problem `channel_not_connected` if the provider no longer exists. */
+/** `channel_not_connected` if the provider no longer exists. */
 function getConnectable({ adapters }: ChannelDeps, row: ChannelRow): { provider: Provider; adapter: ProviderAdapter } {
   const [provider, adapter] = [adapters.providerOf(row.provider), adapters.adapterOf(row.provider)]
   if (provider === undefined || adapter === undefined)
@@ -403,7 +403,7 @@ async function hasOpenSession({ platform }: ChannelDeps, sql: Db, tenant: Tenant
   return row?.connection_status === 'connected' && (await isSessionOpen(sql, id, isoTime(platform.clock.now())))
 }
 
-/** Also stores the event; writes nothing if the status is unchanged. */
+/** Writes the event too; nothing if the status is unchanged. */
 export async function setConnection(
   deps: ChannelDeps,
   sql: Db,

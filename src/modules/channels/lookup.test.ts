@@ -1,4 +1,3 @@
-/** The cache of channels in a process. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Tenant } from '../../api/caller.ts'

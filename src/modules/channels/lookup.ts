@@ -1,4 +1,4 @@
-/** Finds channels: a cache of seconds with decrypted credentials, and the 404 of missing ones. */
+/** Finds channels: caches them for seconds with decrypted credentials. */
 import type { Tenant } from '../../api/caller.ts'
 import { isId } from '../../api/ids.ts'
 import { limits } from '../../api/limits.ts'
@@ -73,7 +73,7 @@ export function channelCache({ pool, clock, secrets, settings }: Platform): Chan
 
 const namedMax = 5
 
-/** With a hint at what was probably meant: a channel type, or the other mode (behaviour: conventions 2.3). */
+/** Suggests what was probably meant: a channel type, or the other mode (behaviour: conventions 2.3). */
 export async function missingChannel(sql: Db, tenant: Tenant, id: string, param?: string): Promise<Problem> {
   const plain = missing('channel', id, param)
   const type = channelTypes.find((known) => known === id.toLowerCase())

@@ -1,4 +1,4 @@
-/** Channels: the connections of an account with messaging providers, and their templates. */
+/** Channels: an account's connections with messaging providers, and their templates. */
 import type { Module } from '../../module.ts'
 import { ofAccount, ofProcess } from '../../platform/database/table-scope.ts'
 import type { Provider } from '../../providers/provider.ts'
@@ -8,7 +8,6 @@ import { channelPeriodicJobs, channelWorkers } from './reconnect.ts'
 
 declare module '../../module.ts' {
   interface Contributions {
-    /** For tests and benchmarks. */
     readonly providers: Provider
   }
 }

@@ -13,10 +13,7 @@ const pollEveryMs = 1000
 const firstWaitMs = 1000
 const waitMaxMs = 60_000
 const retriedAtOnce = 20
-/**
- * A channel that is lost again sooner keeps its backoff, so that an unstable one does not cause an event every other
- * second.
- */
+/** A channel lost sooner keeps its backoff, so that an unstable one does not cause an event every other second. */
 const stableAfterMs = 5 * 60_000
 
 export const channelPeriodicJobs = (platform: Platform): PeriodicJob[] => [
@@ -48,10 +45,7 @@ interface Wait {
   readonly unstable_until_ms?: number
 }
 
-/**
- * A reconnect is reported as `channel.connected`. Channels with sessions are reconnected by the process that has the
- * lease.
- */
+/** Reports `channel.connected`. Channels with sessions are reconnected by the process that has the lease. */
 function reconnectWorker(
   { pool, clock, log }: Platform,
   channels: Pick<ChannelService, 'retryConnection' | 'needsSession'>,

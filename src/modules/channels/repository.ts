@@ -31,7 +31,6 @@ export async function findAnyChannel(sql: Db, id: string): Promise<ChannelRow | 
   return channel ?? null
 }
 
-/** Newest first, with one extra row. */
 export async function listChannels(sql: Db, { account_id, mode }: Tenant, page: Page): Promise<ChannelRow[]> {
   return await sql<ChannelRow[]>`
     select * from channels
@@ -40,7 +39,6 @@ export async function listChannels(sql: Db, { account_id, mode }: Tenant, page: 
     order by id desc limit ${page.limit + 1}`
 }
 
-/** Newest first. */
 export async function listIdsOfType(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -56,7 +54,6 @@ export async function listIdsOfType(
   return rows.map(({ id }) => id)
 }
 
-/** Existing or deleted. */
 export async function channelExisted(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   const rows = await sql`
     select 1 from channels where account_id = ${account_id} and mode = ${mode} and id = ${id}`
@@ -80,7 +77,6 @@ export async function findByIdentifier(
   return channel ?? null
 }
 
-/** By ID. */
 export async function listOfProvider(
   sql: Db,
   { account_id, mode, type, provider }: Pick<ChannelRow, 'account_id' | 'mode' | 'type' | 'provider'>,
@@ -109,7 +105,7 @@ export interface ChannelChange {
   status?: 'active' | 'disabled'
   settings?: Record<string, unknown>
   capabilities?: readonly string[]
-  /** Sealed; tested at `connection_tested_at`. */
+  /** Sealed. */
   credentials?: string
   connection_tested_at?: string
 }
@@ -189,7 +185,7 @@ export async function listDeletedSince(sql: Db, since: string): Promise<DeletedC
   >`select account_id, id as channel_id from channels where deleted_at >= ${since} order by id`
 }
 
-/** Until the transaction ends; false if there is none. */
+/** False if there is none. */
 export async function lockAgainstDeletion(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   const rows = await sql`
       select 1

@@ -1,4 +1,3 @@
-/** Texts from adapters never show a secret of their channel. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Type } from 'typebox'

@@ -1,5 +1,5 @@
 /**
- * Removes credentials from everything that adapters return or reject with, because a provider or proxy may echo
+ * Removes credentials from everything that adapters return or reject with, because providers and proxies may echo
  * requests.
  */
 import { isObject } from '../../lib/json.ts'
@@ -114,7 +114,7 @@ const bound = (adapter: ProviderAdapter): ProviderAdapter =>
     ]),
   )
 
-/** In every encoding, and also credentials in addresses. */
+/** Also in other encodings, and credentials within addresses. */
 function redactor(provider: Pick<Provider, 'credentials'>, credentials: Readonly<Record<string, unknown>>): Redact {
   const declared = provider.credentials.properties as Readonly<Record<string, { readonly format?: string }>>
   const texts = Object.entries(credentials).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
@@ -212,7 +212,7 @@ const redactedTexts = <T extends { readonly message: string; readonly provider_c
   provider_code: redactedText(redact, result.provider_code),
 })
 
-/** The value comes from the provider and may be of any type; it is validated later. */
+/** The provider's value may have any type; it is validated later. */
 const redactedText = <T>(redact: Redact, text: T): T => (typeof text === 'string' ? (redact(text) as T) : text)
 
 const redactedMessage = <T extends object>(redact: Redact, answer: T): T =>

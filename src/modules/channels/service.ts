@@ -41,11 +41,8 @@ export { channelSessions } from './sessions/sessions.ts'
 export type ChannelService = ReturnType<typeof channelService>
 
 export interface ChannelParts {
-  /** Default: DNS. */
   readonly resolve?: Resolve
-  /** Besides the system's. */
   readonly ca?: string
-  /** For tests. */
   readonly providers?: readonly Provider[]
 }
 
@@ -81,12 +78,12 @@ const lookupOperations = (deps: ChannelDeps) => ({
   /** Same account, type and provider, with one of these identifiers. Not cached. */
   findSibling: (sql: Db, row: ChannelRow, identifiers: readonly string[]): Promise<ChannelRow | null> =>
     store.findByIdentifier(sql, row, identifiers),
-  /** With the same provider account, including this one. Not cached. */
+  /** Including this one. Not cached. */
   listOfProviderAccount: (sql: Db, row: ChannelRow): Promise<ChannelRow[]> => listOfProviderAccount(deps, sql, row),
   get: (tenant: Tenant, id: string): Promise<ChannelRow> => getChannel(deps, tenant, id),
   /** Not cached. */
   read: (sql: Db, tenant: Tenant, id: string): Promise<Channel> => readChannel(deps, sql, tenant, id),
-  /** Until the transaction ends. Throws 404 `resource_missing` for `param`. */
+  /** Locks it against deletion. Throws 404 `resource_missing` for `param`. */
   requireExisting: (tx: Transaction, tenant: Tenant, id: string, param: string): Promise<void> =>
     requireExisting(tx, tenant, id, param),
   list: (sql: Db, tenant: Tenant, page: Page): Promise<Channel[]> => listChannels(deps.platform, sql, tenant, page),
@@ -96,7 +93,6 @@ const lookupOperations = (deps: ChannelDeps) => ({
 })
 
 const lifecycleOperations = (deps: ChannelDeps) => ({
-  /** `keep` stores the reply in the transaction. */
   create: (
     sql: Db,
     caller: Tenant,
@@ -109,7 +105,6 @@ const lifecycleOperations = (deps: ChannelDeps) => ({
   reconnect: (sql: Db, tenant: Tenant, id: string): Promise<Channel> => reconnectChannel(deps, sql, tenant, id),
   /** Does not reset circuit breakers. */
   retryConnection: (sql: Db, tenant: Tenant, id: string): Promise<Channel> => retryConnection(deps, sql, tenant, id),
-  /** Also stores the event; writes nothing if the status is unchanged. */
   setConnection: (sql: Db, row: ChannelRow, connection_status: 'connected' | 'disconnected'): Promise<Channel> =>
     setConnection(deps, sql, row, connection_status),
 })
@@ -117,7 +112,7 @@ const lifecycleOperations = (deps: ChannelDeps) => ({
 const templateOperations = (deps: ChannelDeps, templates: ChannelTemplates) => ({
   templates: async (sql: Db, tenant: Tenant, id: string): Promise<Template[]> =>
     await templates.list(sql, await getChannel(deps, tenant, id)),
-  /** `ask`: with a lookup at the provider before it is refused (behaviour: channels 6). */
+  /** `ask`: looks a template up at the provider before refusing it (behaviour: channels 6). */
   templateVerdict: templates.verdictOf,
   templateVerdictAsked: (row: ChannelRow, content: unknown) => templates.verdictAsked(row, content as TemplateContent),
   templatesChanged: (sql: Db, row: ChannelRow): Promise<void> => templates.refreshSoon(sql, row),
@@ -143,7 +138,6 @@ const adapterOperations = (deps: ChannelDeps) => {
     sessionProviders: () => adapters.sessionProviders,
     needsSession: (row: ChannelRow): boolean =>
       adapters.adapterOf(row.provider)?.needsSession?.(cache.connection(row)) === true,
-    /** By any process. */
     isSessionLeased: (sql: Db, channel_id: string): Promise<boolean> =>
       isSessionLeased(sql, channel_id, isoTime(platform.clock.now())),
     sendsThroughSession: (row: ChannelRow): boolean => adapters.sendsThroughSession(row.provider),
@@ -213,7 +207,7 @@ async function listOfProviderAccount(
     try {
       return adapter.accountKey!(cache.connection(one))
     } catch {
-      // the credentials cannot be decrypted, so the account is unknown
+      // the credentials cannot be decrypted
       return null
     }
   }

@@ -1,4 +1,3 @@
-/** Results of providers are made storable, and IDs stay the same everywhere. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { storable } from '../../lib/json.ts'

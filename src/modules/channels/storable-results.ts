@@ -15,8 +15,8 @@ const codeLengthMax = 100
 const sentenceLengthMax = 1000
 
 /**
- * An ID that is too long or invalid becomes `sha256:` and its hash, everywhere the same, so that delivery receipts find
- * their message.
+ * A long or invalid ID becomes `sha256:` and its hash, the same everywhere, so that delivery receipts find their
+ * message.
  */
 export function storableId(id: string): string {
   if (id.length <= idLengthMax && id.isWellFormed() && !id.includes('\0')) return id

@@ -31,7 +31,7 @@ export const wrongSender = (provider: Provider, type: ChannelType, identifier: s
       ]
     : wrongIdentifier(type, identifier)
 
-/** Unknown fields, which are often misspelt ones, come before missing fields. */
+/** Unknown fields come first: they are often misspelt missing ones. */
 export const wrongCredentials = (provider: Provider, values: Record<string, unknown>): Detail[] => [
   ...(isOpen(provider.credentials)
     ? []

@@ -101,7 +101,6 @@ export function codesAtGuard(route: ConsoleRoute): ProblemCode[] {
   return takesRecent(route.operation) ? [...codes, 'reauthentication_required'] : codes
 }
 
-/** Operations of `/v1` need a membership and a mode. */
 function factsOf(route: Route & Partial<ConsoleFacts>): {
   access: Access
   permission: ConsoleFacts['permission']

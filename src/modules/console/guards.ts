@@ -35,7 +35,7 @@ export function consoleGuards({ operators, consoleRoutes, limiter, routes, ...se
   ]
 }
 
-/** New credentials of a channel require a recent password; a new name does not. */
+/** New credentials of a channel require a recent password. */
 const guardingCredentials = (platform: Platform, route: Route): Route => ({
   ...route,
   async handler(request) {
@@ -45,6 +45,6 @@ const guardingCredentials = (platform: Platform, route: Route): Route => ({
   },
 })
 
-/** As for API keys, except operations about the key itself. */
+/** The operations of API keys, except those about the key itself. */
 const isReachable = (route: Route): boolean =>
   route.take === undefined && route.source_key !== true && route.operation !== 'me.retrieve'

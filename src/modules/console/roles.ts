@@ -121,6 +121,5 @@ const extra: readonly (readonly [operation: string, method: string, permission: 
   ['contacts.export', 'GET', 'export'],
 ]
 
-/** Beyond its scope. */
 export const permissionFor = (operation: string, method: string): Permission | undefined =>
   extra.find(([begins, with_method]) => operation.startsWith(begins) && method === with_method)?.[2]

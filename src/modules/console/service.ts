@@ -34,9 +34,7 @@ export function operatorService(platform: Platform, accounts: AccountService, fe
     sessions: open,
     resets,
     streams,
-    /** For the CLI. */
     people: peopleCommands(platform, open),
-    /** null once somebody can sign in. */
     offerSetup: () => offerSetup(platform),
     requests,
     recorderOf: keyRecorder(platform),

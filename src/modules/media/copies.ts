@@ -1,4 +1,7 @@
-/** The worker `media`: copies inbound files from providers, with limits per process, account and channel, and retries for ten minutes. */
+/**
+ * The worker `media`: copies inbound files from providers, with limits per process, account and channel, and retries
+ * for ten minutes.
+ */
 import { withDeadline, isoTime } from '../../lib/clock.ts'
 import { PermanentError } from '../../lib/http-client.ts'
 import type { Worker } from '../../platform/jobs/worker.ts'
@@ -14,9 +17,8 @@ const atOnceMax = 16
 const atOncePerChannelMax = 3
 const atOncePerAccountMax = 6
 const copyTimeoutMs = 180_000
-/** Longer than a copy may take; afterwards another process may claim it. */
+/** Longer than a copy may take; then another process may claim it. */
 const claimMs = copyTimeoutMs + 60_000
-/** Between the attempts. */
 const retryAfterMs = [2_000, 5_000, 15_000, 60_000, 150_000, 300_000]
 const attemptsMax = retryAfterMs.length + 1
 const failureLengthMax = 300
@@ -130,7 +132,7 @@ async function copy(
   }
 }
 
-/** Ends when the signal aborts, even if the source hangs. */
+/** Ends at the signal even if the source hangs. */
 async function* untilAborted(chunks: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const source = chunks[Symbol.asyncIterator]()
   const { promise: aborted, reject } = Promise.withResolvers<never>()
@@ -155,7 +157,7 @@ const contentType = (reported: string): string =>
   /^[a-z0-9][\w.+-]{0,60}\/[a-z0-9][\w.+-]{0,60}$/i.exec(reported.split(';')[0]!.trim())?.[0].toLowerCase() ??
   'application/octet-stream'
 
-/** Left incomplete by killed processes. */
+/** Left by killed processes. */
 export async function discardUnfinished({ pool }: Platform, incoming: Incoming): Promise<number> {
   const begun = await incoming.list()
   const waiting = await store.listUnfinished(

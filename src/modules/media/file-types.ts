@@ -103,10 +103,8 @@ const signatures: readonly Signature[] = [
 
 const known: readonly FileType[] = signatures.flatMap(({ types }) => types)
 
-/** For error messages. */
 export const acceptedExtensions = [...new Set(known.map(({ extensions }) => extensions[0]!))].join(', ')
 
-/** Bytes needed to detect a type. */
 export const headBytes = 512
 
 /** `head`: the first `headBytes`. null: not accepted. */

@@ -1,4 +1,4 @@
-/** Files: those that arrive with messages and those that members upload. */
+/** Files: inbound ones and uploads. */
 import type { Module } from '../../module.ts'
 import { ofAccount } from '../../platform/database/table-scope.ts'
 import { mountFiles } from '../../platform/http/file-routes.ts'

@@ -1,4 +1,3 @@
-/** File rows beside other transactions, and beside many waiting files. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lockWaits } from '../../../test/support/lock-waits.ts'

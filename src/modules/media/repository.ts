@@ -21,7 +21,7 @@ export interface MediaRow {
   content_type: string | null
   bytes: number | null
   created_at: string
-  /** A sentence for its reader, without secrets. */
+  /** A sentence for users, without secrets. */
   failure: string | null
 }
 
@@ -46,7 +46,7 @@ export async function insertMedia(tx: Db, rows: readonly NewMedia[]): Promise<vo
       channel_id text, message_id text, kind text, filename text, reference json, created_at timestamptz)`
 }
 
-/** By ID only: its URL is signed and contains no tenant. */
+/** Its URL is signed and contains no tenant. */
 export async function findMedia(sql: Db, id: string): Promise<MediaRow | null> {
   const [row] = await sql<MediaRow[]>`select * from media_files where id = ${id}`
   return row ?? null
@@ -61,7 +61,6 @@ export interface Claim {
   readonly rows_max: number
   readonly channel_rows_max: number
   readonly account_rows_max: number
-  /** Files that this process is copying. */
   readonly busy: readonly Pick<InboundMediaRow, 'account_id' | 'channel_id'>[]
 }
 
@@ -161,7 +160,7 @@ export async function completeMedia(
   return rows.length > 0
 }
 
-/** `counts`: whether this one counts as an attempt. */
+/** `counts`: whether this counts as an attempt. */
 export async function postponeMedia(
   sql: Db,
   id: string,
@@ -210,7 +209,6 @@ export async function isIncomplete(sql: Db, id: string): Promise<boolean> {
   return (await sql`select 1 from media_files where id = ${id} and status = 'uploading' for update`).length > 0
 }
 
-/** From before this time. */
 export const listAbandonedUploads = async (
   sql: Db,
   before: string,
@@ -225,7 +223,7 @@ export const listAbandonedUploads = async (
 
 export type OldMedia = Pick<MediaRow, 'id' | 'store' | 'bucket' | 'created_at'>
 
-/** From before this time, without those whose deletion is deferred. */
+/** Without those whose deletion is deferred. */
 export const listOldMedia = async (sql: Db, before: string, now: string, rows_max: number): Promise<OldMedia[]> =>
   await sql<OldMedia[]>`
     select id, store, bucket, created_at
@@ -238,7 +236,7 @@ export async function deferRemoval(sql: Db, ids: readonly string[], until: strin
     update media_files set next_run_at = ${until} where id = any(${[...ids]}::text[]) and store is not null`
 }
 
-/** Still stored, by storage. */
+/** By storage. */
 export const countMediaBefore = async (
   sql: Db,
   before: string,
@@ -254,7 +252,6 @@ export async function deleteMedia(sql: Db, ids: readonly string[]): Promise<void
   await sql`delete from media_files where id = any(${[...ids]}::text[])`
 }
 
-/** Those that are not complete yet. */
 export async function listUnfinished(sql: Db, ids: readonly string[]): Promise<Set<string>> {
   const rows = await sql<
     { id: string }[]

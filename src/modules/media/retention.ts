@@ -15,7 +15,6 @@ const dayMs = 24 * hourMs
 const removedAtOnce = 200
 /** Longer than any upload takes. */
 const abandonedAfterMs = hourMs
-/** Then the run ends. */
 const failuresMax = 10
 const retryAfterMs = dayMs
 /** A deletion this late means that something is wrong. */
@@ -47,7 +46,6 @@ export const mediaInvariants = (platform: Platform): Invariant[] => [
   },
 ]
 
-/** Files from before this time are deleted. */
 const endOfRetention = ({ retention_clock, settings }: Platform): number =>
   retention_clock.now() - settings.media_retention_days * dayMs
 
@@ -58,7 +56,7 @@ async function removeAllOld(platform: Platform, storageOf: StorageOf): Promise<n
   return removed
 }
 
-/** The file is deleted before its row. If that fails, the row is deferred and retried. */
+/** The file is deleted before its row. If that fails, the row is deferred. */
 async function removeOld(platform: Platform, storageOf: StorageOf): Promise<number> {
   const { pool, clock, retention_clock, log } = platform
   const before_ms = endOfRetention(platform)

@@ -1,4 +1,4 @@
-/** Storage in an S3-compatible bucket, with path-style addresses and AWS Signature Version 4. */
+/** Storage in an S3-compatible bucket (path-style addresses, AWS Signature Version 4). */
 import { AwsV4Signer } from 'aws4fetch'
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -70,7 +70,7 @@ export function s3Storage(settings: S3Settings, http: HttpClient, clock: Clock):
 
 type SentHeaders = Readonly<Record<string, string>>
 
-/** The headers of a signed request; `hash` is the SHA-256 of its body in hex. */
+/** `hash`: SHA-256 of the body in hex. */
 async function signedHeaders(
   settings: S3Settings,
   clock: Clock,

@@ -1,7 +1,4 @@
-/**
- * Files: inbound ones are copied from providers, uploads stored at once; both are served by signed URLs
- * (behaviour: channels 8).
- */
+/** Files: inbound ones are copied from providers; all are served by signed URLs (behaviour: channels 8). */
 import type { Tenant } from '../../api/caller.ts'
 import { Problem } from '../../api/problem.ts'
 import { httpClient } from '../../lib/http-client.ts'
@@ -46,7 +43,7 @@ export function mediaService(platform: Platform, channels: Pick<ChannelService, 
   return {
     /** Adds a URL for each file; `rows` must be stored with the message. */
     announce: (tenant: Tenant, message: Announced) => announce(platform, addresses, tenant, message),
-    /** With URLs that are valid for a day from now. */
+    /** For a day from now. */
     refreshed: (tenant: Tenant, content: unknown): unknown =>
       refreshed(addresses, tenant, content, clock.now() + freshAddressMs),
     uploads: uploads({ platform, addresses, incoming, storage }),

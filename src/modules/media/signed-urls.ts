@@ -5,7 +5,6 @@ import { sameText } from '../../lib/hmac.ts'
 import type { Secrets } from '../../platform/secrets/secrets.ts'
 
 export interface SignedUrls {
-  /** Valid until `expires_ms`. */
   of(tenant: Tenant, id: string, expires_ms: number): string
   /** null if it is valid at `now_ms`. */
   refusal(id: string, query: Readonly<Record<string, unknown>>, now_ms: number): 'unsigned' | 'expired' | null

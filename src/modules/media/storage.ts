@@ -1,4 +1,4 @@
-/** Storage of files: the interface, and the data folder. Files are written to `incoming` and moved when complete. */
+/** Storage of files: the interface and the data folder. Files are written to `incoming` and moved when complete. */
 import type { Readable } from 'node:stream'
 import { createReadStream } from 'node:fs'
 import { open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
@@ -11,7 +11,7 @@ export interface Storage {
   readonly name: 'folder' | 's3'
   /** null for the folder. */
   readonly bucket: string | null
-  /** Durably, replacing an existing one. It may move the file at `path`. */
+  /** Durable. Replaces an existing file; may move the one at `path`. */
   store(id: string, path: string, bytes: number, content_type: string, signal: AbortSignal): Promise<void>
   /** Rejects with a FileMissing if it does not exist. */
   read(id: string, range: Range, signal: AbortSignal): Promise<Readable>
@@ -30,7 +30,7 @@ export class FileMissing extends Error {
 const freeBytesMin = 512 * 1024 * 1024
 
 export interface Incoming {
-  /** Syncs the file. On failure it leaves nothing behind; beyond `bytes_max` it rejects with a PermanentError. */
+  /** Syncs the file. On failure nothing is left behind; beyond `bytes_max` it rejects with a PermanentError. */
   write(
     id: string,
     chunks: AsyncIterable<Uint8Array>,
@@ -38,7 +38,6 @@ export interface Incoming {
     signal: AbortSignal,
   ): Promise<{ readonly path: string; readonly bytes: number }>
   discard(path: string): Promise<void>
-  /** All files that are not complete. */
   list(): Promise<readonly { readonly id: string; readonly path: string }[]>
 }
 

@@ -28,7 +28,6 @@ export interface UploadDeps {
 export type Uploads = ReturnType<typeof uploads>
 
 export const uploads = (deps: UploadDeps) => ({
-  /** `keep` stores the reply in the same transaction. */
   take: (sql: Db, caller: Caller, request: IncomingMessage, keep: StoreReply): Promise<Reply> =>
     withDeadline(deps.platform.clock, uploadMsMax, (signal) => receiveUpload(deps, sql, caller, request, keep, signal)),
   /** For a repeated upload, which is not stored; null if no file can be read. */
@@ -121,14 +120,13 @@ async function storeFile(
   }
 }
 
-/** A complete one stays: its commit got no answer but succeeded. */
+/** A complete one stays: its commit succeeded without an answer. */
 async function discard({ storage }: UploadDeps, sql: Db, id: string): Promise<void> {
   if (!(await store.isIncomplete(sql, id))) return
   await storage.remove(id)
   await store.deleteMedia(sql, [id])
 }
 
-/** Afterwards `digest` identifies the upload. */
 type Taker<T> = (
   type: FileType,
   file_name: string,

@@ -1,4 +1,4 @@
-/** The recipients of an ad-hoc audience, each with the reason why it is skipped. */
+/** The recipients of an ad-hoc audience, each with its skip reason. */
 import type { SkipReason } from '../../../api/resources/campaign.ts'
 import { contactsById, recipientEligibility } from './eligibility.ts'
 import { type AdhocRecipients, type CampaignRow, trimmedNames } from '../campaign.ts'

@@ -36,7 +36,7 @@ export function audienceFailures(audience: unknown): Detail[] {
   return failures
 }
 
-/** Only the fields of its variant. Ad-hoc recipients are stored separately. */
+/** Without ad-hoc recipients, which are stored separately. */
 export function storedAudience(request: AudienceRequest): { audience: Audience; adhoc: AdhocRecipients | null } {
   const type = request.type as AudienceType
   if (type === 'segment') return { audience: { type, segment_id: request.segment_id! }, adhoc: null }
@@ -61,7 +61,7 @@ export interface AudienceDeps {
   readonly contacts: ContactService
 }
 
-/** 404 `resource_missing` if the list or segment does not exist. */
+/** 404 `resource_missing`. */
 export async function requireAudience(
   { contacts }: AudienceDeps,
   sql: Db,
@@ -83,7 +83,7 @@ export const missingAudience = ({ list_id, segment_id }: Audience): Problem =>
     ? missing('segment', segment_id ?? '', 'audience.segment_id')
     : missing('contact list', list_id, 'audience.list_id')
 
-/** Counted up to `most`; null for a segment, which is evaluated when sending starts. 404 as `requireAudience`. */
+/** Counted up to `most`; null for a segment, which is evaluated when sending starts. */
 export async function audienceSize(
   { contacts }: AudienceDeps,
   sql: Db,

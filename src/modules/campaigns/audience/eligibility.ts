@@ -15,7 +15,6 @@ import type { Db } from '../../../platform/database/sql.ts'
 export interface RecipientEligibility {
   readonly address: string
   readonly contact_id: string | null
-  /** Opted out, blocked or suppressed. */
   readonly blocked: boolean
 }
 

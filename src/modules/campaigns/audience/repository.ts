@@ -1,10 +1,9 @@
-/** SQL of audiences: counts and chunks of contacts and of pending recipients. Read only. */
+/** SQL of audiences: counts and chunks of contacts and of pending recipients. */
 import type { Tenant } from '../../../api/caller.ts'
 import type { SkipReason } from '../../../api/resources/campaign.ts'
 import type { NewRecipient } from '../recipient-repository.ts'
 import type { Fragment, Transaction } from '../../../platform/database/sql.ts'
 
-/** Counted up to `most`. */
 export async function countContactsUpTo(tx: Transaction, audience: Fragment, most: number): Promise<number> {
   await tx`select set_config('plan_cache_mode', 'force_custom_plan', true)`
   const [row] = await tx<
@@ -13,7 +12,7 @@ export async function countContactsUpTo(tx: Transaction, audience: Fragment, mos
   return row!.count
 }
 
-/** Contacts that would be sent to and are not in `reached`, a select of "to"; counted up to `most`. */
+/** Contacts that would be sent to and are not in `reached`, a select of "to". */
 export async function countNewContacts(
   tx: Transaction,
   audience: Fragment,

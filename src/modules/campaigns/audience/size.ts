@@ -1,4 +1,4 @@
-/** Sizes of audiences, counted within the time of a request; null if that is too short. */
+/** Counts audiences within the time of a request; null if that is too short. */
 import { Turns } from '../../../lib/concurrency.ts'
 import { adhocChunks } from './adhoc.ts'
 import { isMarketing, resolveAudience } from './audience.ts'
@@ -25,7 +25,7 @@ export async function segmentSize(deps: CampaignDeps, sql: Db, row: CampaignRow,
   return await withinTimeLimit(sql, (tx) => countContactsUpTo(tx, contactsOf(deps, tx, row, source, false), most))
 }
 
-/** Counted up to `most`. `adhoc`: recipients that are not stored yet. */
+/** `adhoc`: recipients that are not stored yet. */
 export async function countNewRecipients(
   deps: CampaignDeps,
   sql: Db,

@@ -1,4 +1,4 @@
-/** The recipients of a rehearsal: those that a snapshot would find or that are still pending. Read in chunks. */
+/** The recipients of a rehearsal, read in chunks: those that a snapshot would find, or that are still pending. */
 import type { SkipReason } from '../../../api/resources/campaign.ts'
 import type { Turns } from '../../../lib/concurrency.ts'
 import { adhocChunks } from '../audience/adhoc.ts'
@@ -33,8 +33,8 @@ export interface RehearsedAudience {
 }
 
 /**
- * null if the snapshot was completed after the row was read. 404 `resource_missing` if list or segment was deleted.
- * `marketing`: opt-outs from marketing count too.
+ * null if the snapshot was completed after the row was read. 404 `resource_missing`. `marketing`: opt-outs from
+ * marketing count too.
  */
 export async function rehearsedAudience(
   deps: CampaignDeps,

@@ -3,7 +3,7 @@ import { Turns } from '../../../lib/concurrency.ts'
 import { type SendWindow, WindowTable } from '../sending/send-windows.ts'
 
 export interface Pace {
-  /** In ms. */
+  /** Milliseconds, as all times here. */
   readonly from: number
   readonly per_second: number
   /** null: all day. */
@@ -17,7 +17,7 @@ export interface ZoneCount {
   readonly count: number
 }
 
-/** In ms. `ends_at` is null beyond the simulated time. */
+/** `ends_at` is null beyond the simulated time. */
 export interface ExpectedTimes {
   readonly starts_at: number | null
   readonly ends_at: number | null
@@ -33,7 +33,6 @@ interface Queue {
   readonly places: readonly number[] | null
   sent: number
   open: boolean
-  /** In ms. */
   until: number
 }
 

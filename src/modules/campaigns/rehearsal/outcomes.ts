@@ -23,7 +23,6 @@ export interface Outcome {
 
 export interface OutcomePredictor {
   readonly varies: boolean
-  /** In order. */
   outcomes(sql: Transaction, candidates: readonly Candidate[], turns: Turns): Promise<Outcome[]>
 }
 

@@ -1,4 +1,4 @@
-/** Previews a message as the first recipient would get it, with audience size and cost (behaviour: console 7.3). */
+/** Previews the message of the first recipient, with audience size and cost (behaviour: console 7.3). */
 import type { Caller } from '../../../api/caller.ts'
 import type { CampaignMessage } from '../../../api/resources/campaign.ts'
 import type { MessagePreview, MessagePreviewRequest } from '../../../api/resources/message-preview.ts'

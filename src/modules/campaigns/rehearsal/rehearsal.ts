@@ -19,7 +19,7 @@ import { type OutcomePredictor, outcomePredictor, type Outcome } from './outcome
 import { type CsvColumn, type CsvPage, csvStream, pageWaitMs } from '../../contacts/service.ts'
 import type { Transaction } from '../../../platform/database/sql.ts'
 
-/** Up to this size every recipient is checked; larger audiences are only counted. */
+/** Every recipient is checked up to this size; larger audiences are only counted. */
 const walkedMax = 100_000
 const samplesWanted = 3
 
@@ -31,7 +31,7 @@ export interface RehearsalSubject {
 
 export const narrow = 'Rehearse a smaller audience, or a message with fewer merge tags.'
 
-/** 404 `resource_missing`; 409 `campaign_state_invalid` once it has ended. */
+/** 409 `campaign_state_invalid` once it has ended. */
 async function rehearsedCampaign(deps: CampaignDeps, caller: Caller, id: string): Promise<RehearsalSubject> {
   const { pool } = deps.platform
   const row = await requireCampaign(pool, caller, id)
@@ -128,7 +128,7 @@ async function timesOf(
     : { starts_at: now, ends_at: tally.unpaidToSend === 0 ? now : ends_at }
 }
 
-/** Messages per second: its throttle, limited by the channel's rate. */
+/** Its throttle, limited by the channel's rate. */
 async function ownRate({ channels }: CampaignDeps, row: CampaignRow): Promise<number> {
   const channel = await channels.find(row, row.channel_id)
   return Math.min(row.throttle_per_second, (channel === null ? null : channels.rateOf(channel)) ?? Infinity)

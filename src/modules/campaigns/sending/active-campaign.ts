@@ -1,4 +1,4 @@
-/** The state of each campaign that a process sends. Times are monotonic milliseconds. */
+/** The state of each campaign that a process sends. Times are elapsed milliseconds. */
 import type { CampaignDeps } from '../deps.ts'
 import type { Job } from '../job-repository.ts'
 import type { MessagingLimits } from '../messaging-limit.ts'
@@ -14,7 +14,7 @@ export interface SenderState {
   readonly recipients: RecipientLoader
 }
 
-/** While only messages in flight are left the delay doubles up to this. */
+/** While only messages in flight are left, the delay doubles up to this. */
 const pollDelayMaxMs = 2000
 const pollDelayMinMs = 200
 
@@ -25,7 +25,6 @@ export class ActiveCampaign {
   /** Recipients whose message cannot be paid for: the others are sent first, then the campaign is paused. */
   readonly unfunded = new Set<number>()
   demand: Demand | null = null
-  /** Not polled before. */
   next_poll_ms: number
   #inFlight = 0
   #delayMs = pollDelayMinMs

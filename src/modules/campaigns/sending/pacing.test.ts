@@ -1,4 +1,3 @@
-/** The throttle of a campaign, its share of a channel and its deferred recipients, with late and uneven polls. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

@@ -4,7 +4,6 @@
 const catchUpMs = 400
 
 export class Pacer {
-  /** In ms. */
   #next: number
 
   constructor(now: number) {
@@ -48,7 +47,7 @@ interface Sharing {
   readonly demand: Demand | null
 }
 
-/** Messages per second: its throttle, and a fair share of its channel's rate. `channel_rate` null: unlimited. */
+/** Messages per second. `channel_rate` null: unlimited. */
 export function shareOf(active: Iterable<Sharing>, campaign: Sharing, channel_rate: number | null): number {
   const { channel_id, per_second } = campaign.demand!
   if (channel_rate === null) return per_second

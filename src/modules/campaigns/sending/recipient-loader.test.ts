@@ -1,4 +1,3 @@
-/** Campaigns share a statement; each gets its own recipients, and one that fails fails alone. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CampaignRow } from '../campaign.ts'

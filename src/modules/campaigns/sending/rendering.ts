@@ -1,4 +1,4 @@
-/** Renders a recipient's message: replaces merge tags with values. */
+/** Renders a recipient's message. */
 import { Problem } from '../../../api/problem.ts'
 import type { CampaignMessage } from '../../../api/resources/campaign.ts'
 import { type CampaignRow, trimmedNames } from '../campaign.ts'

@@ -1,4 +1,3 @@
-/** Send windows against the wall clocks of all time zones, and daylight saving changes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -10,7 +9,6 @@ const zones = Intl.supportedValuesOf('timeZone')
 const minuteMs = 60_000
 const at = (text: string): number => Temporal.Instant.from(text).epochMilliseconds
 
-/** When sending may start at `now` or next. */
 function openFrom(window: SendWindow | null, timezone: string, now: number): number {
   const { open, until } = windowState(window, timezone, now)
   return open ? now : until
@@ -55,7 +53,7 @@ const changes = zones.flatMap((zone) =>
   changesOf(zone, '2026-01-01T00:00Z', '2027-01-01T00:00Z').map((ms) => ({ zone, ms })),
 )
 
-/** Compares every minute up to the next change of the state, and the minute of the change. */
+/** Compares every minute up to the minute of the next change. */
 function agrees(found: SendWindow, zone: string, now: number, minutes: number): void {
   const state = windowState(found, zone, now)
   assert.equal(state.open, isOpen(found, zone, now))

@@ -48,7 +48,7 @@ export function windowState(window: SendWindow | null, timezone: string, now: nu
   return { open, until: at.epochMilliseconds }
 }
 
-/** When the clock next shows this time of day, or is changed before that. */
+/** Or when the clock is changed before that. */
 function nextChange(at: Temporal.ZonedDateTime, time: number): Temporal.ZonedDateTime {
   const wait = (time - timeOfDayOf(at) + dayMs) % dayMs
   const then = at.add({ milliseconds: wait === 0 ? dayMs : wait })
@@ -102,7 +102,6 @@ const schedulesMax = 10_000
 
 export function campaignSendTimes({ pool, clock }: Pick<Platform, 'pool' | 'clock'>): SendTimes {
   const windows = new WindowTable()
-  /** null: no window. */
   const schedules = new Map<string, Schedule | null>()
   type Rows = Parameters<SendTimes['notBefore']>[0]
 

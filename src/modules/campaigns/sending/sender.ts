@@ -116,7 +116,7 @@ const skipped = (n: number, skip_reason: SkipReason): Decision => ({
   row: { n, skip_reason, error: null },
 })
 
-/** The consequence for the recipient or the whole campaign (behaviour: campaigns 5). */
+/** The consequence for recipient or campaign (behaviour: campaigns 5). */
 async function refused(
   deps: CampaignDeps,
   campaign: CampaignRow,
@@ -137,7 +137,7 @@ export type Blocker =
   | { readonly kind: 'pause'; readonly reason: PauseReason }
   | { readonly kind: 'wait' }
 
-/** Its channel or template (behaviour: campaigns 2); null: nothing prevents sending. */
+/** (behaviour: campaigns 2) */
 export async function findBlocker(
   { channels }: CampaignDeps,
   row: CampaignRow,

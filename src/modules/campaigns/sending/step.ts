@@ -1,4 +1,4 @@
-/** One step of a campaign: ends or pauses it, or sends what window and throttle allow. */
+/** One step of a campaign: ends or pauses it, or sends within window and throttle. */
 import { isoTime } from '../../../lib/clock.ts'
 import type { CampaignRow } from '../campaign.ts'
 import { cancelRecipients, cancelBudgetMs } from '../cancellation.ts'
@@ -62,7 +62,7 @@ async function isReadyToSend(
   return false
 }
 
-/** Without messages that wait for a window in their recipient's time zone: they block nobody. */
+/** Messages that wait for a window in their recipient's time zone do not count: they block nobody. */
 async function countedInFlight(
   { deps: { platform }, windows }: SenderState,
   row: CampaignRow,

@@ -1,4 +1,4 @@
-/** The worker `campaigns`: sends the due messages of the campaigns that this process has claimed, in parallel. */
+/** The worker `campaigns`: sends due messages of the campaigns that this process has claimed, in parallel. */
 import { waitEnded } from '../../../lib/clock.ts'
 import type { CampaignRow } from '../campaign.ts'
 import type { CampaignDeps } from '../deps.ts'
@@ -13,7 +13,7 @@ import { advance, inFlightMax } from './step.ts'
 import { claimDue, recordFailure } from '../transitions.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
 
-/** So that a tenth of a second of a campaign's messages is sent at once. */
+/** A tenth of a second of a campaign's messages is sent at once. */
 const pollMs = 100
 /** Without a campaign. */
 const idlePollMs = 500

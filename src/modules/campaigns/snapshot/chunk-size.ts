@@ -4,7 +4,7 @@ const first = 2000
 const least = 100
 const most = 20_000
 const wantedMs = 300
-/** Slower chunks are aborted and retried with fewer contacts. The smallest chunk has no limit of its own. */
+/** Slower chunks are aborted and retried with fewer contacts. The smallest chunk has no limit. */
 const abortAfterMs = 900
 
 export class ChunkSizes {
@@ -14,7 +14,7 @@ export class ChunkSizes {
     return this.#sizes.get(campaign_id) ?? first
   }
 
-  /** Statement timeout in ms; null: the default. */
+  /** Statement timeout; null: the default. */
   timeoutMs(campaign_id: string): number | null {
     return this.of(campaign_id) <= least ? null : abortAfterMs
   }

@@ -57,7 +57,7 @@ async function ended(
   return false
 }
 
-/** Stores a segment's rules as they are now. False if the segment does not exist. */
+/** Stores a segment's rules. False if the segment does not exist. */
 async function begin({ platform, contacts }: CampaignDeps, job: Job, { audience }: CampaignRow): Promise<boolean> {
   return await transact(platform.pool, async (tx) => {
     const locked = await lockOwned(tx, job, platform.process_id)
@@ -93,7 +93,7 @@ interface ChunkAudience<S extends ResolvedAudience = Exclude<ResolvedAudience, {
   readonly marketing: boolean
 }
 
-/** The last chunk completes the snapshot. Resolves to whether there is more to do. */
+/** The last chunk completes the snapshot. Resolves to whether more follow. */
 async function writeChunk(
   deps: CampaignDeps,
   tx: Transaction,

@@ -1,4 +1,3 @@
-/** The connection status of channels with sessions, and their reconnects. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { passTime, sessionsWorld } from '../../../../test/support/sessions-world.ts'

@@ -12,7 +12,7 @@ export interface ManagedSession {
   state(): SessionState
   attempted(): Promise<void>
   retry(): void
-  /** For good, after awaiting what is in progress for at most `most_ms`. Never rejects. */
+  /** Waits at most `most_ms` for work in progress. Never rejects. */
   stop(most_ms: number): Promise<void>
 }
 

@@ -2,7 +2,7 @@
 import type { Db } from '../../../platform/database/sql.ts'
 import type { ChannelRow } from '../channel.ts'
 
-/** ISO 8601. Heartbeats do not matter: a process with a late heartbeat still renews its leases. */
+/** Heartbeats do not matter: a process with a late heartbeat still renews its leases. */
 const isLeased = (sql: Db, at: string) => sql`s.lease_until > ${at}`
 
 export async function listUnleased(
@@ -63,8 +63,7 @@ export async function countSessions(
 }
 
 /**
- * Acquires leases (`acquired`) and renews others (`renewed`) until `lease_until`. Resolves to the channels whose leases
- * this process has.
+ * Acquires leases (`acquired`) and renews others (`renewed`). Resolves to the channels whose leases this process has.
  */
 export async function leaseSessions(
   sql: Db,

@@ -1,4 +1,3 @@
-/** Sessions among processes: exactly one process has each. Connection status: `connection-status.test.ts`. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { passTime, sessionsWorld, type Opened } from '../../../../test/support/sessions-world.ts'

@@ -1,6 +1,6 @@
 /**
- * Long-lived connections to providers, one per channel, owned by one process under a lease
- * (behaviour: channels 4.4). See docs/decisions/sessions.md.
+ * Long-lived connections to providers, one per channel, owned by one process under a lease (behaviour: channels 4.4;
+ * docs/decisions/sessions.md).
  */
 import { limits } from '../../../api/limits.ts'
 import { ageOf, isoTime, longAgo, mark, type Mark } from '../../../lib/clock.ts'
@@ -22,7 +22,7 @@ export interface SessionChannels {
   ): Promise<unknown>
 }
 
-/** In one transaction, raw and parsed. */
+/** Raw and parsed, in one transaction. */
 export type StoreSessionItems = (
   channel: ChannelRow,
   reports: readonly CallbackItem[],
@@ -38,16 +38,15 @@ export interface ChannelSessions {
 
 const pollEveryMs = 1000
 const leaseMs = 10_000
-/** After the statement that renewed it began; the rest is for closing. */
+/** From the start of the statement that renewed it; the rest is for closing. */
 const leaseTrustedMs = leaseMs - 3000
 const closedBeforeMs = 1000
 const closeWithinMs = 5000
 const renewEveryMs = 2000
-/** A few, so that processes that start together share the sessions. */
+/** Few, so that processes that start together share the sessions. */
 const acquiredPerTick = 5
 const sessionsMax = 1000
 const pageRows = 200
-/** (behaviour: channels 4.4) */
 const disconnectedAfterMs = 30_000
 const briefWaitMs = 200
 
@@ -257,7 +256,7 @@ async function writeOpenFlags({ platform, sessions }: State): Promise<void> {
   }
 }
 
-/** Open means connected; refused, or unreachable for a while, means disconnected. */
+/** An open session is connected; a refused one, or one unreachable for a while, is disconnected. */
 async function writeConnectionStatus(state: State): Promise<void> {
   const { platform, channels, sessions } = state
   for (const one of sessions.values()) {

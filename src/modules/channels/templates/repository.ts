@@ -22,7 +22,6 @@ export const listTemplates = async (
     where account_id = ${account_id} and mode = ${mode} and channel_id = ${channel_id}
     order by name, language, id`
 
-/** In every language. */
 export const findTemplates = async (
   sql: Db,
   { account_id, mode }: Tenant,
@@ -121,7 +120,7 @@ export async function scheduleRefresh(
     where account_id = ${account_id} and mode = ${mode} and id = ${channel_id} and deleted_at is null`
 }
 
-/** Channels of all accounts; schedules their next refresh at `next`, so that no other process claims them. */
+/** Schedules their next refresh at `next`, so that no other process claims them. */
 export const claimRefreshes = async (sql: Db, at: string, next: string, rows_max: number): Promise<ChannelRow[]> =>
   await sql<ChannelRow[]>`
     update channels set templates_refresh_at = ${next}

@@ -1,6 +1,5 @@
 /**
- * Copies of the providers' templates, against which every template message is checked. Refreshed every ten minutes and
- * after changes.
+ * Copies of the providers' templates, for checking template messages. Refreshed every ten minutes and after changes.
  */
 import { tenantOf } from '../../../api/caller.ts'
 import { Problem } from '../../../api/problem.ts'
@@ -83,7 +82,7 @@ export function channelTemplates(deps: TemplateDeps) {
     }
   }
 
-  /** `ask`: before the copy refuses it, the template is looked up at the provider. In test mode everything passes. */
+  /** `ask`: looks the template up at the provider before the copy refuses it. In test mode everything passes. */
   async function verdictOf(row: ChannelRow, content: unknown, ask: boolean): Promise<TemplateVerdict> {
     const written = content as TemplateContent
     if (isTestChannel(row)) return { ...unknownTemplate, marketing: isMarketing(testTemplates(row.type), written) }
@@ -113,7 +112,7 @@ export function channelTemplates(deps: TemplateDeps) {
 }
 
 function refreshRequests(platform: Platform, workerName: string) {
-  /** By channel, in elapsed ms. */
+  /** Elapsed ms by channel. */
   const refreshedAfterRefusal = new Map<string, number>()
 
   async function refreshSoon(sql: Db, row: ChannelRow): Promise<void> {
@@ -155,7 +154,7 @@ type Repeat = 'again' | 'not_again_so_soon'
 /** `known`: looked up within the last minute, so the copy is current. */
 type Asked = 'asked' | 'known' | 'unreachable' | 'too_often'
 
-/** Stores the answer. Simultaneous lookups of a name share one request (behaviour: channels 6.3, 6.5). */
+/** Simultaneous lookups of a name share one request (behaviour: channels 6.3, 6.5). */
 function templateLookups(deps: TemplateDeps) {
   const { platform } = deps
   const pending = new Map<string, Promise<'asked' | 'unreachable'>>()
@@ -227,7 +226,7 @@ const read = async (
 ): Promise<readonly TemplateRecord[]> =>
   (await adapters.adapterOf(row.provider)?.listTemplates?.(cache.connection(row), signal, name)) ?? []
 
-/** Without duplicates and without templates that no message can name. */
+/** Drops duplicates and templates that no message can name. */
 function rowsOf({ ids, clock }: Pick<Platform, 'ids' | 'clock'>, records: readonly TemplateRecord[]): TemplateRow[] {
   const at = isoTime(clock.now())
   const sane = records.map((record) => storable(record, limits.json_depth) as TemplateRecord)
@@ -238,7 +237,7 @@ function rowsOf({ ids, clock }: Pick<Platform, 'ids' | 'clock'>, records: readon
   return [...byId.values()].map((record) => ({ ...record, id: ids('tpl'), updated_at: record.updated_at ?? at }))
 }
 
-/** null if the provider has none. Problem: upstream_unavailable. */
+/** null if the provider has no templates. Problem: upstream_unavailable. */
 export async function initialTemplates(
   { platform, adapters }: Pick<TemplateDeps, 'platform' | 'adapters'>,
   provider: string,
@@ -274,7 +273,7 @@ export async function storeInitialTemplates(
 
 const nextReading = (now: number): string => isoTime(now + refreshEveryMs)
 
-/** By a list read from `began_at` on. Resolves to true if anything changed. */
+/** Resolves to whether anything changed. */
 async function replaceTemplates(
   tx: Db,
   platform: Pick<Platform, 'ids' | 'clock'>,

@@ -1,12 +1,11 @@
 /**
- * Checks a template message against the copy of its template, and refuses only what the provider certainly would
+ * Checks a template message against the copy of its template. Refuses only what the provider certainly would
  * (behaviour: channels 6.6). Pure.
  */
 import { Problem } from '../../../api/problem.ts'
 import type { TemplateRecord } from '../../../providers/provider.ts'
 import { isObject, type Fields } from '../../../lib/json.ts'
 
-/** Already validated. */
 export interface TemplateContent {
   readonly name: string
   readonly language: { readonly code: string }

@@ -11,7 +11,7 @@ import type { ConsoleFacts, Entrant } from '../route.ts'
 import type { Session } from '../sign-in/sessions.ts'
 import { type AuditRow, insertAudit } from './repository.ts'
 
-/** Single contacts and messages have histories of their own. */
+/** Single contacts and messages have their own histories. */
 const single: ReadonlySet<string> = new Set([
   'messages.send',
   'messages.cancel',
@@ -117,7 +117,6 @@ const depthMax = 4
 
 const secretName = /(^|_)(password|secret|token|credentials|code|key)$/
 
-/** Secrets are masked. */
 const maskedChanges = (body: unknown): Record<string, unknown> => (isRecord(body) ? maskedFields(body, 0) : {})
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -154,7 +153,7 @@ export interface CommandEntry {
   readonly changes: object
 }
 
-/** In one transaction. `command` is the command line; `entryOf` returns null if the change belongs to no account. */
+/** In one transaction. `command`: the command line. `entryOf` returns null if the change belongs to no account. */
 export type ByCommand = <T>(
   words: { readonly command: string; readonly action: string },
   change: (tx: Transaction) => Promise<T>,
@@ -186,7 +185,6 @@ export const byCommand =
 
 export type UserEntry = Omit<AuditRow, 'account_id' | 'id' | 'impersonator_id' | 'created_at'>
 
-/** Call in the transaction of the change. */
 export async function auditUser(
   tx: Db,
   { ids, clock }: Pick<Platform, 'ids' | 'clock'>,

@@ -29,14 +29,13 @@ export async function insertAudit(tx: Db, row: AuditRow): Promise<void> {
 }
 
 export interface AuditFilters {
-  /** The acting user, or the one for whom somebody acted. */
+  /** The acting user, or the impersonated one. */
   readonly actor?: string
   readonly object_id?: string
   readonly created_after?: string
   readonly created_before?: string
 }
 
-/** Newest first, one more than the page limit. */
 export async function listAudit(sql: Db, account_id: string, filters: AuditFilters, page: Page): Promise<AuditRow[]> {
   const { actor, object_id, created_after, created_before } = filters
   return await sql<AuditRow[]>`

@@ -12,7 +12,7 @@ import type { ConsoleServices } from '../route.ts'
 import * as repository from './repository.ts'
 import { type ConversationRow, userNames } from './repository.ts'
 
-/** In the transaction that stores inbound messages. */
+/** In the transaction that stores the messages. */
 export async function updateConversations(tx: Db, events: readonly LinkedInboundEvent[]): Promise<void> {
   await repository.arrive(
     tx,
@@ -31,7 +31,7 @@ export async function updateConversations(tx: Db, events: readonly LinkedInbound
   )
 }
 
-/** In the transaction that deletes contacts. */
+/** In the transaction that deletes the contacts. */
 export async function forgetContacts(tx: Db, events: readonly ContactDeletedEvent[]): Promise<void> {
   for (const event of events) await repository.forgetContact(tx, event)
 }
@@ -49,7 +49,6 @@ const shownOne = async (
   row: repository.ConversationRow,
 ): Promise<Conversation> => (await shownConversations(services, sql, tenant, [row]))[0]!
 
-/** 404 `resource_missing`. */
 export const getConversation = async (
   services: ConversationServices,
   sql: Db,
@@ -57,7 +56,7 @@ export const getConversation = async (
   id: string,
 ): Promise<Conversation> => await shownOne(services, sql, tenant, await existing(sql, tenant, id))
 
-/** Up to `limit + 1`, ordered by the latest inbound message. */
+/** Ordered by the latest inbound message. */
 export async function pageOfConversations(
   services: ConversationServices,
   sql: Db,
@@ -97,7 +96,6 @@ export async function changeConversation(
   return await shownOne(services, sql, tenant, row)
 }
 
-/** Inbound and outbound, newest first, one more than the page limit. */
 export async function messagesOf(messages: MessageService, sql: Db, tenant: Tenant, id: string, page: Page) {
   const { channel_id, identifier } = await existing(sql, tenant, id)
   const sent = await messages.list(sql, tenant, { channel: channel_id, to: identifier, direction: 'outbound' }, page)

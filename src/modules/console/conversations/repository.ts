@@ -80,7 +80,7 @@ export interface ConversationFilters {
   readonly contact?: string
 }
 
-/** One more than the page limit; `before` is the last message of the previous page's last row. */
+/** `before`: the last message of the previous page's last row. */
 export async function listConversations(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -118,7 +118,6 @@ export async function updateConversation(
   return row ?? null
 }
 
-/** IDs of inbound messages, newest first, one more than the page limit. */
 export async function listArrived(
   sql: Db,
   { account_id, mode }: Tenant,

@@ -89,7 +89,7 @@ export class Streams {
     return out
   }
 
-  /** A change by this process: consoles of the account refetch. */
+  /** Consoles of the account refetch. */
   noteChange(row: ChangeRow): void {
     this.#changes.note(row)
   }
@@ -317,7 +317,7 @@ const readingScopes: Readonly<Record<ObjectKind, Scope>> = {
   webhook_endpoint: 'webhooks:read',
 }
 
-/** Those of objects that the role may read (behaviour: console 8.2). */
+/** (behaviour: console 8.2) */
 function readableTypes(scopes: readonly Scope[]): ReadonlySet<string> {
   return new Set(
     Object.entries(eventTypes).flatMap(([type, { object }]) => (scopes.includes(readingScopes[object]) ? [type] : [])),

@@ -1,4 +1,4 @@
-/** User administration by CLI. Commands print links, never passwords (behaviour: command-line 3.4). */
+/** User administration by CLI: prints links, never passwords (behaviour: command-line 3.4). */
 import { Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { type Db, transact } from '../../../platform/database/sql.ts'
@@ -95,7 +95,7 @@ const entryOf = (
   request_id: null,
 })
 
-/** Locks the user, as everywhere that links are created or used: of two concurrent links only the later is valid. */
+/** Locks the user, so that of two concurrent links only the later is valid. */
 async function knownBy(tx: Db, input: string): Promise<repository.UserRow> {
   const user = await repository.lockUserByEmail(tx, requireEmail('email', input))
   if (user === null)

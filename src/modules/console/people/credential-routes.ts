@@ -1,4 +1,4 @@
-/** Credentials: sign-in methods, re-authentication and the second factor (behaviour: console 3). */
+/** Operations on sign-in methods, re-authentication and the second factor (behaviour: console 3). */
 import { Type } from 'typebox'
 import { ConsoleSession, ConsoleSetup, RecoveryCodes, SecondFactor } from '../../../api/resources/console-session.ts'
 import { deletedOf } from '../../../api/resources/shared-fields.ts'

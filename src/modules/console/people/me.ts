@@ -18,7 +18,7 @@ export interface MyChanges {
 
 /**
  * A new password ends the other sessions. Problems: `parameter_missing` without a required current password, 400
- * `invalid_credentials` for a wrong one, `reauthentication_required`, `email_taken`.
+ * `invalid_credentials`, `reauthentication_required`, `email_taken`.
  */
 export async function updateMe(
   platform: Platform,
@@ -34,7 +34,7 @@ export async function updateMe(
   const password_hash = changes.new_password === undefined ? undefined : await hashPassword(changes.new_password)
   return await transact(sql, async (tx) => {
     const user = await sessions.lockUser(tx, session)
-    // another request may have changed the password while this one was hashed
+    // another request may have changed the password meanwhile
     if (proved !== undefined && user.password_hash !== proved.password_hash) throw wrongPassword('current_password')
     const next = {
       ...user,
@@ -72,7 +72,7 @@ async function requireProof(
   return undefined
 }
 
-/** Leaves OIDC as the only sign-in method. Throws `last_sign_in_method` without a linked identity. */
+/** OIDC remains the only sign-in method. Throws `last_sign_in_method` without a linked identity. */
 export async function removePassword(platform: Platform, sql: Db, sessions: Sessions, session: Session): Promise<void> {
   requireRecent(platform, session)
   await transact(sql, async (tx) => {

@@ -39,17 +39,14 @@ export async function hashPassword(password: string, cost: Cost = currentCost): 
   return phcString(cost, salt, await tagOf(password, salt, tagLength, cost))
 }
 
-/**
- * Uses the cost in the hash. With null, for an unknown user, it takes as long as a real check and fails. Throws if the
- * hash is not argon2id.
- */
+/** Uses the cost in the hash. null (unknown user) takes as long and fails. Throws if the hash is not argon2id. */
 export async function isPassword(password: string, stored: string | null): Promise<boolean> {
   const { cost, salt, tag } = parsePhc(stored ?? nobody)
   const computed = await tagOf(password, salt, tag.length, cost)
   return timingSafeEqual(tag, computed) && stored !== null
 }
 
-/** Made with another cost than today's: hash the password again once it is known. */
+/** Hash the password again once it is known: the cost has changed. */
 export function isOutdatedHash(stored: string): boolean {
   const { cost, tag } = parsePhc(stored)
   return (

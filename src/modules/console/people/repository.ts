@@ -41,7 +41,6 @@ export async function lockUserByEmail(tx: Db, email: string): Promise<UserRow | 
   return row ?? null
 }
 
-/** Newest first, one more than the page limit. */
 export async function listUsers(sql: Db, page: Page): Promise<UserRow[]> {
   return await sql<UserRow[]>`
     select ${columns(sql)}
@@ -49,7 +48,6 @@ export async function listUsers(sql: Db, page: Page): Promise<UserRow[]> {
     order by id desc limit ${page.limit + 1}`
 }
 
-/** Until the transaction ends. */
 export async function lockUser(tx: Db, id: string): Promise<UserRow | null> {
   const [row] = await tx<UserRow[]>`select ${columns(tx)} from users where id = ${id} for update`
   return row ?? null
@@ -86,7 +84,6 @@ export async function insertMembership(sql: Db, row: MembershipRow, at: string):
     values (${row.account_id}, ${row.user_id}, ${row.role}, ${at})`
 }
 
-/** In all accounts. */
 export async function membershipsOf(sql: Db, user_ids: readonly string[]): Promise<MembershipRow[]> {
   return await sql<MembershipRow[]>`
     select account_id, user_id, role
@@ -166,8 +163,8 @@ export async function ownersOf(sql: Db, account_id: string): Promise<string[]> {
 }
 
 /**
- * The secret is in the URL fragment, which browsers send to no server; the database stores its hash
- * (behaviour: console 3.10).
+ * The secret is in the URL fragment, which browsers send to no server; the database stores its hash (behaviour: console
+ * 3.10).
  */
 export interface Link {
   readonly token_hash: string

@@ -1,7 +1,4 @@
-/**
- * Operations of platform administrators: all accounts, users and e-mails, and impersonation
- * (behaviour: console 3.15).
- */
+/** Operations of platform administrators (behaviour: console 3.15). */
 import { Type } from 'typebox'
 import { isId } from '../../../api/ids.ts'
 import { ConsoleSession } from '../../../api/resources/console-session.ts'

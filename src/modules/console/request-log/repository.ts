@@ -39,7 +39,6 @@ export interface RequestFilters {
   readonly refused: boolean | null
 }
 
-/** Newest first, one more than the page limit. */
 export async function listRequests(
   sql: Db,
   { account_id, mode }: Tenant,

@@ -1,4 +1,3 @@
-/** The request log: its content, and that requests do not wait for it. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

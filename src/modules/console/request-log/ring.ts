@@ -1,17 +1,17 @@
-/** The in-memory buffer of the request log, written in one statement per second (behaviour: console 4.1). */
+/** The in-memory buffer of the request log, written once per second (behaviour: console 4.1). */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { insertRequests, type RequestRow } from './repository.ts'
 
-/** Per process; requests beyond it are counted and dropped. */
+/** Per process. Requests beyond it are counted and dropped. */
 const bufferMax = 10_000
 const writtenAtOnce = 1_000
 const everyMs = 1_000
 const pathLengthMax = 512
 
-/** Accepted messages are not logged: the message itself is the record. */
+/** The accepted message itself is the record. */
 const sends: ReadonlySet<string> = new Set(['messages.send', 'messages.send_batch'])
 
 export interface RequestRing {

@@ -8,7 +8,7 @@ import { consoleRoute, type ConsoleRoute, type ConsoleServices } from '../route.
 
 const facts = { access: 'account', moded: true, method: 'POST', idempotent: 'lease' } as const
 
-/** Previews of unsaved messages and rules (behaviour: console 7.3). */
+/** (behaviour: console 7.3) */
 export const previewRoutes = ({ platform, contacts, campaigns }: ConsoleServices): ConsoleRoute[] => [
   consoleRoute({
     ...facts,
@@ -48,7 +48,7 @@ const MediaForm = Type.Object(
   { additionalProperties: false },
 )
 
-/** Files to link in messages (behaviour: console 7.6). */
+/** (behaviour: console 7.6) */
 export const mediaRoutes = ({ media: { uploads } }: ConsoleServices): ConsoleRoute[] => [
   consoleRoute({
     access: 'account',

@@ -1,4 +1,4 @@
-/** Figures of the home page and of a campaign: messages of 30 days, problems, replies and opt-outs. */
+/** Figures of the home page and of a campaign. */
 import type { Caller } from '../../../api/caller.ts'
 import { CampaignResponses } from '../../../api/resources/campaign-responses.ts'
 import { type AttentionType, Overview } from '../../../api/resources/overview.ts'

@@ -16,7 +16,6 @@ import { consoleRoute, type ConsoleRoute, type ConsoleServices } from '../route.
 import type { Session } from '../sign-in/sessions.ts'
 import { listMembers } from '../team/repository.ts'
 
-/** Results per kind. */
 const foundMax = 10
 
 export interface Searcher {
@@ -35,7 +34,7 @@ interface Kind {
   readonly get: (services: ConsoleServices, sql: Db, caller: Caller, id: string) => Promise<Found | null>
 }
 
-/** By ID prefix; `get` throws `resource_missing` or resolves to null for unknown IDs. */
+/** `get` throws `resource_missing` or resolves to null for unknown IDs. */
 const kinds: Readonly<Record<string, Kind>> = {
   msg: {
     needs: 'messages:read',

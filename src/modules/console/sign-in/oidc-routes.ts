@@ -157,7 +157,7 @@ function failed(platform: Platform, flow: Pick<BegunFlow, 'next' | 'link'> | nul
   return redirect(page, noOAuthCookie(platform))
 }
 
-/** Paths of the page are relative to `/console`. */
+/** Relative to `/console`. */
 function signInPage({
   error,
   next = '/console',
@@ -182,7 +182,7 @@ function ownPath({ settings }: Platform, path: string | undefined): string | und
     : undefined
 }
 
-/** Linked identities at the OIDC provider (behaviour: console 3.14). */
+/** (behaviour: console 3.14) */
 export interface IdentityRoutesParts {
   readonly platform: Platform
   readonly sessions: Sessions

@@ -178,7 +178,7 @@ const validForMs = 10 * 60_000
 
 export interface BegunFlow extends OAuthFlow {
   readonly next: string
-  /** The session that links an identity; null when signing in. */
+  /** null when signing in. */
   readonly link: string | null
 }
 

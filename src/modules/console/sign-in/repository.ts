@@ -105,7 +105,6 @@ export async function renewSession(sql: Db, id: string, at: string): Promise<voi
   await sql`update sessions set authenticated_at = ${at} where id = ${id}`
 }
 
-/** Newest first. */
 export async function listSessions(
   sql: Db,
   user_id: string,
@@ -221,7 +220,6 @@ export async function listIdentities(sql: Db, user_id: string): Promise<Identity
     order by id desc`
 }
 
-/** Other than `but`. */
 export async function hasIdentity(sql: Db, user_id: string, issuer: string, but = ''): Promise<boolean> {
   const [row] = await sql`
       select from identities where user_id = ${user_id} and issuer = ${issuer} and id <> ${but} limit 1`
@@ -252,7 +250,6 @@ export async function replacePending(
     where id = ${session_id}`
 }
 
-/** Until the transaction ends. */
 export async function lockPending(
   tx: Db,
   session_id: string,

@@ -11,7 +11,6 @@ export interface SecondFactorRow {
   readonly recovery_codes: readonly string[]
 }
 
-/** Until the transaction ends. */
 export async function lockSecondFactor(tx: Db, user_id: string): Promise<SecondFactorRow | null> {
   const [row] = await tx<SecondFactorRow[]>`
     select second_factor, second_factor_pending, second_factor_step, recovery_codes

@@ -23,7 +23,7 @@ const recoveryCodes = 10
 const letters = 'abcdefghjkmnpqrstuvwxyz23456789'
 
 export interface BegunFactor {
-  /** In base 32, to type in. */
+  /** In base 32. */
   readonly secret: string
   readonly otpauth_url: string
 }
@@ -36,7 +36,7 @@ export async function beginFactor({ pool, secrets }: Platform, { user_id, email 
 }
 
 /**
- * Ends the other sessions; resolves to the recovery codes. Problems: 400 `invalid_credentials`, `resource_missing`
+ * Ends the other sessions. Resolves to the recovery codes. Problems: 400 `invalid_credentials`, `resource_missing`
  * without a pending secret.
  */
 export async function confirmFactor(

@@ -24,14 +24,14 @@ export interface From {
 
 export interface Session extends repository.OpenSession {
   readonly accounts: readonly { readonly id: `acc_${string}`; readonly name: string; readonly role: Role }[]
-  /** Its account is then the only one accessible. */
+  /** Only its account is accessible. */
   readonly impersonation: repository.Impersonation | null
 }
 
 export interface Sessions {
   /**
-   * `user` as verified before. Throws `invalid_credentials` if the password or second factor has changed since.
-   * Resolves to the cookie value, which is stored only as a hash.
+   * Throws `invalid_credentials` if the password or second factor has changed since `user` was verified. Resolves to
+   * the cookie value, which is stored only as a hash.
    */
   begin(sql: Db, user: UserRow, from: From): Promise<string>
   find(cookie: string): Promise<Session | null>
@@ -39,9 +39,7 @@ export interface Sessions {
   rolesOf(hashes: readonly string[]): Promise<ReadonlyMap<string, ReadonlyMap<string, Role>>>
   list(user_id: string): Promise<repository.SessionRow[]>
   end(sql: Db, user_id: string, id: string): Promise<boolean>
-  /**
-   * Until the transaction ends. Throws `session_required` if the session was ended meanwhile, for example by a reset.
-   */
+  /** Throws `session_required` if the session was ended meanwhile, for example by a reset. */
   lockUser(tx: Db, session: Pick<Session, 'user_id' | 'id'>): Promise<UserRow>
   endOthers(sql: Db, user_id: string, kept_id: string): Promise<number>
   endAll(sql: Db, user_id: string): Promise<void>
@@ -194,7 +192,7 @@ export const sessionObject = (session: Session): ConsoleSession => ({
   impersonating: impersonatingOf(session),
 })
 
-/** Signs a user in: 201 with the session and its cookie. */
+/** 201 with the session and its cookie. */
 export async function startSession(
   { platform: { pool, settings }, sessions }: { readonly platform: Platform; readonly sessions: Sessions },
   user: UserRow,
@@ -241,7 +239,6 @@ export function requireRecent({ clock, settings }: Platform, { authenticated_at 
     throw new Problem('reauthentication_required')
 }
 
-/** Operations of `/v1` that need a recent authentication. */
 const operations: ReadonlySet<string> = new Set([
   'channels.create',
   'contacts.export',

@@ -66,7 +66,6 @@ export async function prove(
       )
 }
 
-/** At today's cost. */
 async function withCurrentHash(sql: Db, user: UserRow, password: string): Promise<UserRow> {
   if (user.password_hash === null || !isOutdatedHash(user.password_hash)) return user
   const password_hash = await hashPassword(password)

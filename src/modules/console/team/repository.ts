@@ -11,7 +11,6 @@ export interface MemberRow {
   readonly created_at: string
 }
 
-/** Longest-standing first. */
 export async function listMembers(sql: Db, account_id: string): Promise<MemberRow[]> {
   return await sql<MemberRow[]>`
     select u.id, u.name, u.email, m.role, u.second_factor_at is not null as two_factor, m.created_at
@@ -21,7 +20,7 @@ export async function listMembers(sql: Db, account_id: string): Promise<MemberRo
     order by m.created_at, u.id`
 }
 
-/** All owners and these users, until the transaction ends, so that an owner always remains. */
+/** All owners and these users, so that an owner always remains. */
 export async function lockRoles(
   tx: Db,
   account_id: string,
