@@ -100,6 +100,7 @@ test('a restored database has the same rows and invariants, and continues the wo
   assert.deepEqual([twice.exit, twice.err], [1, `${file} is there already. Name another file, or remove it.\n`])
 
   const target = await testDatabase({ empty: true })
+  closing(t, () => target.drop())
   const restored = await run(target.url, ['restore', file])
   assert.equal(restored.exit, 0, restored.err)
   assert.deepEqual([restored.json.rows, restored.json.waiting], [written.json.rows, 1])

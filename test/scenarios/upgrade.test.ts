@@ -72,6 +72,7 @@ test('a database is not upgraded while a process of the old version runs, and is
 
 test('work that waited is completed after the upgrade: a message to send, a delivery receipt to apply, deliveries in the queue and of a dead process', async (t) => {
   const before = await testDatabase({ empty: true })
+  closing(t, () => before.drop())
   const old = testPool(before.url)
   closing(t, () => old.end({ timeout: 1 }))
   await makeBefore(old)

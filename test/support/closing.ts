@@ -12,6 +12,12 @@ export function closing(t: TestContext, close: Close): void {
   const list = [close]
   closers.set(t, list)
   t.after(async () => {
-    for (const one of list.toReversed()) await within(`${String(one)} at the end of the test`, Promise.resolve(one()))
+    const failures: unknown[] = []
+    for (const one of list.toReversed())
+      await within(`${String(one)} at the end of the test`, (async () => one())()).catch((error: unknown) =>
+        failures.push(error),
+      )
+    // what follows a failure is closed too: otherwise its connections keep the process alive
+    if (failures.length > 0) throw failures.length === 1 ? failures[0] : new AggregateError(failures)
   })
 }

@@ -26,8 +26,14 @@ export async function testDatabase(options: { empty?: boolean } = {}): Promise<T
   const url = shared ?? own!.url
   const admin = testPool(url, { max: 1 })
   const name = `w_${process.pid}_${randomBytes(5).toString('hex')}`
-  if (options.empty === true) await admin.unsafe(`create database ${name} template template0`)
-  else await clone(admin, url, name)
+  try {
+    if (options.empty === true) await admin.unsafe(`create database ${name} template template0`)
+    else await clone(admin, url, name)
+  } catch (error) {
+    await admin.end()
+    await own?.stop()
+    throw error
+  }
   return {
     url: withName(url, name),
     async idleHolders(lock) {
@@ -37,11 +43,14 @@ export async function testDatabase(options: { empty?: boolean } = {}): Promise<T
           and a.datname = ${name} and a.state = 'idle'`
       return row!.holders
     },
-    async drop() {
-      await whenUnused(() => admin.unsafe(`drop database if exists ${name} with (force)`))
-      await admin.end()
-      await own?.stop()
-    },
+    drop: once(async () => {
+      try {
+        await whenUnused(() => admin.unsafe(`drop database if exists ${name} with (force)`))
+      } finally {
+        await admin.end()
+        await own?.stop()
+      }
+    }),
   }
 }
 
