@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { root, sources } from './sources.ts'
 
-const rowsOf = (text: string): string[] => [...text.matchAll(/^\| (?!What is tried).+\|$/gm)].map(([row]) => row)
+const rowsOf = (text: string): string[] => [...text.matchAll(/^\| (?!Attack \|).+\|$/gm)].map(([row]) => row)
 
 function wrongRow(row: string): string | null {
   const cells = row.slice(1, -1).split('|')
