@@ -18,7 +18,6 @@ async function scraped(): Promise<Map<string, readonly string[]>> {
   const { registry } = makeMetrics(true)
   const found = new Map<string, readonly string[]>([['up', []]])
   for (const { name, type } of await registry.getMetricsAsJSON()) {
-    // a histogram written for speed does not expose its labels
     const { labelNames = ['method', 'route', 'status'] } = registry.getSingleMetric(name) as unknown as {
       labelNames?: string[]
     }

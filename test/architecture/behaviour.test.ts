@@ -54,7 +54,7 @@ test('every error code and every limit setting is mentioned', () => {
     /_(LIMIT|MESSAGES|DEFAULT|MAX_BYTES|TIMEOUT_MS|DISABLE_AFTER|RETRY_DELAYS|KEYWORDS)$/.test(name),
   )
 
-  // campaigns have a setting as their limit
+  // the limit of campaigns is a setting
   const missing = [...codes, ...bounds].filter(
     (word) => word !== 'POSTHORN_CAMPAIGN_RECIPIENT_LIMIT' && !all.includes(`\`${word}\``),
   )

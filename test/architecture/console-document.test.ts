@@ -55,7 +55,7 @@ test('an Idempotency-Key is offered exactly where it can be stored', () => {
 
 test('every error code of the console is declared by an operation', () => {
   const named = new Set(operations.flatMap(([, operation]) => codesOf(operation)))
-  // the payment provider's callback is no operation of the console
+  // of the payment provider's callback, which is not an operation of the console
   const unnamed = Object.keys(consoleErrorCatalogue).filter((code) => code !== 'signature_invalid' && !named.has(code))
 
   assert.deepEqual(unnamed, [])

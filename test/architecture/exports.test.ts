@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { productSources, sources, withoutComments } from './sources.ts'
 
-/** Values only: types are exported with the functions that use them. */
+/** Types are exported with the functions that use them. */
 const exportedValue = /^export (?:async )?(?:const|function\*?|class) (\w+)/gm
 
 test('every exported value is used by another file', () => {

@@ -1,11 +1,11 @@
-/** Which part of the source may import which; ARCHITECTURE.md explains it. */
+/** Allowed imports between parts of the source (ARCHITECTURE.md). */
 import assert from 'node:assert/strict'
 import { posix } from 'node:path'
 import test from 'node:test'
 import { productSources } from './sources.ts'
 import { importsOf } from './syntax.ts'
 
-/** A part is a folder of `src`, or a file of its own. */
+/** A part is a folder or a file of `src`. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   lib: [],
   api: ['lib'],

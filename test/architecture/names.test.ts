@@ -1,4 +1,4 @@
-/** One casing for each kind of name. */
+/** Each kind of name has one casing. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { sources, withoutComments } from './sources.ts'

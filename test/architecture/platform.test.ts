@@ -15,10 +15,9 @@ const ownTables = [
   'schema_migrations',
 ]
 
-/** Not `message`, `channel` and `account`, which errors, NOTIFY and callers use as well. */
+/** Without `message`, `channel` and `account`, which also mean errors, NOTIFY and callers. */
 const productWords = /campaign|contact|recipient|segment|sms\b|telegram|wallet|webhook|whatsapp/i
 
-/** The platform itself knows the caller. */
 const productPaths = /\/v1\/(?!me\b)\w+/
 
 const exceptions: Readonly<Record<string, string>> = {

@@ -29,7 +29,7 @@ export interface Template {
   readonly index: number
 }
 
-/** May contain a backtick or brace: comments, strings, regular expressions. */
+/** May contain a backtick or a brace: comments, strings, regular expressions. */
 const passedOver = [
   /\/\/.*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/y,
   /(?<=(?:[(,=:[!&|?{};>]|\breturn)\s*)\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\//y,

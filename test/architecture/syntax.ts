@@ -6,7 +6,7 @@ import type { Source } from './sources.ts'
 export interface Import {
   readonly from: string
   readonly specifier: string
-  /** From the root; undefined for packages. */
+  /** undefined for packages. */
   readonly to: string | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Accounts are islands: no row of one refers to a row of another, and nothing that one does changes a row of another. So an account can move to a database of its own (docs/guides/growing.md). */
+/** Accounts are independent, so one can move to a database of its own (docs/guides/growing.md). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { tables } from '../../src/app.ts'
@@ -6,7 +6,7 @@ import { ownedBy } from '../../src/platform/database/table-scope.ts'
 import { seedAccount } from '../support/seeded-account.ts'
 import { startWorld, type TestAccount, type World } from '../support/world.ts'
 
-/** Every row of an account as text, by its table; partitions stand in theirs. */
+/** Every row of an account as text, by table. */
 async function rowsOf({ pool }: World, account_id: string): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>()
   for (const table of Object.keys(tables)) {
@@ -23,11 +23,11 @@ async function rowsOf({ pool }: World, account_id: string): Promise<Map<string, 
   return found
 }
 
-/** Ids as this installation makes them; those of sandbox channels are the same words in every account, and none of these. */
+/** Without the ids of sandbox channels, which are the same in every account. */
 const idsIn = (rows: ReadonlyMap<string, readonly string[]>): Set<string> =>
   new Set([...rows.values()].flat().flatMap((row) => row.match(/\b[a-z]{2,5}_[0-9a-hjkmnp-tv-z]{26}\b/g) ?? []))
 
-/** Lets everything come to its end that is under way, retries too. */
+/** Completes all work, including retries. */
 async function calm(world: World): Promise<void> {
   for (let minutes = 0; minutes < 30; minutes++) {
     await world.clock.advance(60_000)
@@ -36,10 +36,10 @@ async function calm(world: World): Promise<void> {
   await world.tick('request-log')
 }
 
-/** One number is of one channel in the whole installation. */
+/** A number belongs to one channel of the installation. */
 const senders = ['+4915100000001', '+4915100000002']
 
-/** Live mode, too: money, a channel and its worker. */
+/** Adds live data: money, a channel and its worker. */
 async function pay(world: World, { id }: TestAccount, identifier: string): Promise<void> {
   const { key } = await world.services.accounts.createKey({ account_id: id, mode: 'live' })
   const api = world.api(key)

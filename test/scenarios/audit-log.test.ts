@@ -1,4 +1,4 @@
-/** The audit log beyond operations of an account: what people change about themselves, and what commands do (behaviour: console-records 1). */
+/** The audit log of personal changes and of commands (behaviour: console-records 1). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
@@ -57,7 +57,6 @@ test('what people change about themselves is in the log of every account of thei
     answers.map(() => 200),
     JSON.stringify(answers.map(({ body }) => body)),
   )
-  // none of these changes anything
   assert.equal(
     (await client.send('PATCH', '/me', { current_password: 'wrong', new_password: newPassword })).status,
     400,

@@ -1,7 +1,4 @@
-/**
- * Crash test of automation runs: workers are killed while sources are disabled and recipients opt out (behaviour:
- * integrations 6.3, 6.6).
- */
+/** Crash test: workers are killed while sources are disabled and recipients opt out (behaviour: integrations 6.3, 6.6). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -60,7 +57,7 @@ test('despite kills, disabled sources and opt-outs, each run has one message or 
     outcomes.filter(({ outcome }) => !allowed.includes(outcome)),
     [],
   )
-  // a recipient who opts out between acceptance and sending gets no message, and its price is refunded
+  // an opt-out between acceptance and sending refunds the message
   const [refunded] = await service.pool<
     { count: number }[]
   >`select count(*)::int as count from messages where refunded and error ->> 'code' = 'recipient_blocked'`
@@ -107,7 +104,7 @@ const waiting = async ({ pool }: ApiAlone): Promise<number> =>
   (await pool<{ count: number }[]>`select count(*)::int as count from automation_runs where status = 'scheduled'`)[0]!
     .count
 
-/** Disables a source, or pauses its automation, and enables it again. In between no message may be accepted. */
+/** Disables a source or pauses its automation, then enables it. In between no message may be accepted. */
 async function stopped(
   { api, pool }: ApiAlone,
   { source, automation }: Made,

@@ -1,4 +1,4 @@
-/** Due runs: one message each, or a reason (behaviour: integrations 6.3, 6.4, 6.5, 6.6, 6.7, 6.8, 6.9). */
+/** Due runs (behaviour: integrations 6.3, 6.4, 6.5, 6.6, 6.7, 6.8, 6.9). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { endRuns, listDueSources, postponeRuns, claimDue } from '../../src/modules/automations/runs/due-repository.ts'
@@ -29,7 +29,7 @@ async function start(t: Parameters<typeof startWorld>[0]) {
   return { world, account, api: account.api, source }
 }
 
-/** Half a minute at a time, with the worker. */
+/** Advances by half minutes, with the worker. */
 async function passFor(world: World, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += minute / 2) {
     await world.clock.advance(minute / 2)
@@ -379,7 +379,7 @@ test('runs from before a suspension are not sent after reinstatement, later ones
   await happened(world.platform, account, automation, recipients(1010))
 
   await world.services.accounts.suspend(account.id)
-  // reported before, accepted while the account was suspended
+  // reported before, accepted during the suspension
   const [late] = await happened(world.platform, account, automation, [{ to }])
   await world.services.accounts.reinstate(account.id)
   await world.clock.advance(1)
@@ -407,7 +407,7 @@ test('a run decided before its account was suspended and reinstated sends no mes
   const interrupted: MessageService = {
     ...messages,
     async submit(submission) {
-      // too short to cancel anything, as with more than a thousand runs
+      // the suspension did not cancel it, as with more than a thousand runs
       await world.pool`update accounts set suspended_at = ${world.clock.iso()} where id = ${account.id}`
       await accounts.reinstate(account.id)
       return await messages.submit(submission)
@@ -574,7 +574,7 @@ test('processes that do not know of each other send each run once', async (t) =>
   const { channels, contacts, messages } = world.services
   const workers = [1, 2].map(() => runsWorker({ platform: world.platform, channels, contacts, messages }, () => true))
 
-  // in chunks; rows locked by the other process are retried a second later
+  // rows locked by the other process are retried a second later
   for (
     let rounds = 0;
     rounds < 50 && (await Promise.all(workers.map((each) => each.tick()))).some((begun) => begun > 0);

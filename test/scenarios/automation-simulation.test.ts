@@ -206,7 +206,7 @@ test('a simulation stores and sends nothing, and needs only read permission', as
     mode: 'test',
     scopes: ['integrations:read'],
   })
-  // except the request log, a second later
+  // the request log is written a second later
   const tables = (
     await world.pool<
       { name: string }[]

@@ -1,4 +1,4 @@
-/** A backup and the way back: everything in one file, checked before anything is written (behaviour: backup 1). */
+/** Backup and restore (behaviour: backup 1). */
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -37,7 +37,7 @@ async function folder(t: TestContext): Promise<string> {
   return made
 }
 
-/** The rows of every table that a backup contains. */
+/** The rows of every table in a backup. */
 async function contents(sql: Db): Promise<Record<string, string>> {
   const found: Record<string, string> = {}
   for (const { name, columns } of await tablesOf(sql)) {
@@ -59,7 +59,7 @@ const hello = (to: string, more = {}) => ({
   ...more,
 })
 
-/** A world in which something of most kinds has happened, and something is on its way. */
+/** A world with an object of most kinds and work in progress. */
 async function busyWorld(
   t: TestContext,
 ): Promise<{ world: World; key: string; endpoint: string; received: () => number }> {
@@ -239,7 +239,7 @@ test('an account moves to another installation with its work in progress, and no
   }
   const delivered = receiver.received.length
   assert.ok(delivered > 4)
-  // deliveries are in hand, one is told of by nobody yet, and one waits
+  // one delivery is in progress, one not yet reported, one waits
   await account.api.post('/v1/messages', hello('+15005550006'))
   await from.clock.advance(1_000)
   await from.tick('dispatch', 'fan-out')

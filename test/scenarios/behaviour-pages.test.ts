@@ -1,4 +1,4 @@
-/** The service serves every page of the behaviour reference, and their links work (behaviour: operating 1). */
+/** The pages of the behaviour reference (behaviour: operating 1). */
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import test from 'node:test'
 import { assertAlone } from '../support/pages.ts'
 import { startWorld } from '../support/world.ts'
 
-/** Beside the pages of the decided behaviour. */
+/** Other pages of the reference. */
 const alone = ['/docs/threat-model', '/docs/providers', '/docs/settings', '/docs/commands']
 const pagesOf = (path: string, folder: string): string[] =>
   readdirSync(join(import.meta.dirname, '../../docs', folder))

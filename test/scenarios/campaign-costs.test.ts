@@ -112,7 +112,6 @@ test('the cost is exact at every moment, also in events, however late counters a
     campaignTo([{ to: '+19995550001' }, ...numbers(5)], { channel, throttle_per_second: 100 }),
   )
   await world.settle('campaign-snapshots')
-  // nothing is folded
   for (let passed = 0; passed < 1000; passed += 100) {
     await world.tick('campaigns', 'dispatch', 'callbacks')
     await world.clock.advance(100)

@@ -1,4 +1,4 @@
-/** Counters of a campaign are exact, whatever was folded. */
+/** Counters of a campaign are exact, folded or not. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { holdOpen } from '../support/open-transactions.ts'
@@ -33,7 +33,7 @@ test('counters are the same before, during and after folding, in any order', asy
   await sendAll(world)
 
   const unfolded = await counters()
-  // another process holds the earlier transitions
+  // another process locks the earlier transitions
   const seen = await holdOpen(world.pool, async (tx) => {
     await tx`select from message_transitions where status in ('sent', 'delivered') for update`
     await world.tick('project-campaigns')

@@ -16,7 +16,7 @@ const workers = 3
 const price = 7500
 const credit = 2 * campaignsAtOnce * recipientsEach * price
 const clock = systemClock()
-/** Then the rest is completed without kills. */
+/** Afterwards the rest is completed without kills. */
 const wildMs = effort(8_000, 20_000)
 
 test('despite kills, pauses, resumes and cancels, each recipient has one message or a reason, and counters, wallet and events are exact', async (t) => {
@@ -66,7 +66,7 @@ test('despite kills, pauses, resumes and cancels, each recipient has one message
   assert.deepEqual(await breaches(service), [])
 })
 
-/** Most are delivered; some are refused, fail, have no address, or appear twice. */
+/** Most are delivered; some are refused, fail, lack an address, or appear twice. */
 const recipientOf = (n: number): string => {
   if (n % 50 === 1) return '+19995550001'
   if (n % 50 === 2) return `+1999555000${n % 100 === 2 ? 2 : 1}`

@@ -1,4 +1,4 @@
-/** Campaigns that are cancelled or fail while their messages are queued. */
+/** Campaigns that are cancelled or fail with queued messages. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { campaignTo, launched, numbers, passFor, readCampaign } from '../support/campaigns.ts'
@@ -10,7 +10,7 @@ const hour = 3600_000
 const credit = 1_000_000_000
 const recipients = 60
 
-/** The campaign's messages wait behind twenty others on a channel with one per second. */
+/** The campaign's messages are queued behind twenty others, at one per second. */
 async function crowded(t: TestContext) {
   const provider = scriptedProvider()
   const world = await startWorld(t, { providers: [provider.provider] })
@@ -45,7 +45,7 @@ async function waiting({ world, id }: Crowded): Promise<number> {
   return row!.count
 }
 
-/** No further recipient is sent to, and counters and cost say so. */
+/** No recipient is sent to afterwards, and counters and cost agree. */
 async function over(crowd: Crowded, status: string, sent: number): Promise<void> {
   const { world, account, api, id, handedTo } = crowd
   await passFor(world, 40_000, 500)

@@ -6,7 +6,7 @@ import { campaignTo, numbers, passFor } from '../support/campaigns.ts'
 import { until } from '../support/waiting.ts'
 import { startWorld, type World } from '../support/world.ts'
 
-/** Filled in with as many characters as allowed. */
+/** As many characters as allowed. */
 const heavyMessage = { type: 'text', text: { body: 'Hi {{first_name}}', more: 'a {{first_name}} b'.repeat(900) } }
 const merge_fallbacks = { first_name: 'x'.repeat(100) }
 
@@ -23,10 +23,10 @@ async function addContacts(world: World, account_id: string, count: number): Pro
     from generate_series(1, ${count}::int) i`
 }
 
-/** About 20 on an idle machine; rendering for a thousand recipients at once takes several times as long. */
+/** About 20 on an idle machine; rendering a thousand recipients at once takes several times as long. */
 const longestAllowedMs = 100
 
-/** The longest time in milliseconds of CPU during which `work` blocked the event loop. */
+/** The longest CPU time in milliseconds for which `work` blocked the event loop. */
 async function longestTurnMs(work: () => Promise<unknown>): Promise<number> {
   const now = () => {
     const { user, system } = process.threadCpuUsage()

@@ -36,7 +36,7 @@ const everything = async (api: Api): Promise<unknown> => {
   return [campaigns.body.data, messages.body.data.map(({ id }: { id: string }) => id)]
 }
 
-/** Writing a key fails where `condition` holds for the old row, as if the process had died. Resolves to the repair. */
+/** Writing a key fails if `condition` matches the old row, as if the process had died. Resolves to the repair. */
 async function dieAtKeys({ pool }: World, condition: string): Promise<() => Promise<void>> {
   await pool.unsafe(`
     create function die() returns trigger language plpgsql as $$ begin raise 'died'; end $$;
@@ -70,7 +70,6 @@ test('a process that dies after the commit leaves the stored answer', async (t) 
   for (const [name, prepare] of Object.entries(operations)) {
     const { api } = await world.account()
     const [path, body] = await prepare(api)
-    // the answer is stored with the effect
     const revive = await dieAtKeys(world, 'old.status is not null')
     await api.post(path, body, keyed)
     await revive()
@@ -86,7 +85,7 @@ test('a process that dies after the commit leaves the stored answer', async (t) 
 test('a process that dies before the commit leaves nothing, and the key is free', async (t) => {
   const world = await startWorld(t)
 
-  // the key of a test message is inserted with it
+  // a test message inserts its own key
   for (const [name, prepare] of Object.entries(operations).filter(([operation]) => operation !== 'test')) {
     const { api } = await world.account()
     const [path, body] = await prepare(api)

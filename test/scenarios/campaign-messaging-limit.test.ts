@@ -1,4 +1,4 @@
-/** WhatsApp's limit of different recipients in 24 hours, in launches and rehearsals. */
+/** WhatsApp's limit of recipients in 24 hours, in launches and rehearsals. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import fc from 'fast-check'
@@ -121,7 +121,7 @@ test('a launch counts recipients of the last 24 hours and new ones in its audien
       audience.type,
     )
   }
-  // five and six fit into eleven, and into ten a day later
+  // five and six fit into eleven, and a day later into ten
   const later = await draftOf(
     api,
     to([], { audience: audiences[3], schedule: { send_at: world.clock.iso(dayMs + 60_000) } }),
@@ -161,7 +161,7 @@ test('two processes that send on one channel respect its limit together', async 
 
 const scenario = fc.record({
   limit: fc.integer({ min: 1, max: 14 }),
-  /** Recipients reached before, by number. */
+  /** Recipients reached before. */
   before: fc.subarray(Array.from({ length: 10 }, (_, i) => i)),
   now: fc.subarray(
     Array.from({ length: 14 }, (_, i) => i),

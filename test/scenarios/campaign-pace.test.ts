@@ -1,4 +1,4 @@
-/** The pace of campaigns: throttles, shared channel rates, windows, and database load. */
+/** The pace of campaigns: throttles, shared channel rates, windows, database load. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { campaignTo, launched, liveSms, numbers, outcomesOf, passFor, readCampaign } from '../support/campaigns.ts'
@@ -27,7 +27,7 @@ async function recipientsOf(api: Api, id: string): Promise<Shown[]> {
   return all
 }
 
-/** In each window of ten seconds, starting every second. */
+/** For each window of ten seconds, starting every second. */
 async function sentInTenSeconds(world: World, api: Api, id: string, began: number): Promise<number[]> {
   const times = (await recipientsOf(api, id)).flatMap(({ sent_at }) => (sent_at === null ? [] : [Date.parse(sent_at)]))
   const counts: number[] = []
@@ -105,7 +105,6 @@ test('an API message is sent before waiting campaign messages of its channel', a
 test('nothing is sent outside of the window, and the status stays sending', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
-  // 10:30 in Berlin
   const schedule = (start: string, end: string) => ({ timezone: 'Europe/Berlin', send_window: { start, end } })
   const { id } = await launched(
     api,
@@ -150,7 +149,7 @@ test("with recipient_timezone the window is in the contact's own zone, if known"
   await world.clock.advance(4.5 * 3600_000)
   await passFor(world, 3000)
   const noon = await outcomesOf(api, id)
-  // removed from the time zone database
+  // the time zone database no longer has it
   await world.pool`update campaign_recipients set timezone = 'Mars/Olympus' where campaign_id = ${id} and status = 'pending'`
   await world.clock.advance(24 * 3600_000)
   await passFor(world, 3000)

@@ -1,4 +1,4 @@
-/** Concurrent actions on a campaign: the first answer counts, and there is no deadlock. */
+/** Concurrent actions on a campaign: the first wins, without deadlock. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Tenant } from '../../src/api/caller.ts'
@@ -195,7 +195,7 @@ for (const [what, ask, after] of [
     await world.settle('campaign-snapshots')
 
     const { answer, pass } = await holdOpen(world.pool, async (tx) => {
-      // the worker then holds the campaign, but none of its recipients
+      // the worker then locks the campaign but no recipient
       await tx`lock table campaign_recipients in access exclusive mode`
       const begun = world.tick('campaigns')
       await until('the pass to wait for its recipients', async () => (await lockWaits(world.pool)) > 0)

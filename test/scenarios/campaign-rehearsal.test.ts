@@ -333,7 +333,7 @@ test('a campaign whose snapshot completes during its rehearsal is rehearsed for 
   channels.find = async (...asked) => {
     channels.find = find
     await world.settle('campaign-snapshots')
-    // as if another process had taken the snapshot: the cache has no rules of it
+    // as if another process had taken the snapshot: the cache lacks its rules
     await storedRulesOf('others', async () => JSON.stringify(rules) + ' '.repeat(9_000_000))
     return await find(...asked)
   }

@@ -69,7 +69,7 @@ async function snapshots(world: World): Promise<void> {
 const rowsOf = async (world: World): Promise<number> =>
   (await world.pool<{ rows: number }[]>`select count(*) as rows from campaign_recipients`)[0]!.rows
 
-/** Resolves to the recipients of the first chunk. A slow machine retries it with fewer. */
+/** Resolves to the recipients of the first chunk. */
 async function firstChunk(world: World): Promise<number> {
   for (let turn = 0; turn < 10 && (await rowsOf(world)) === 0; turn++) await world.tick('campaign-snapshots')
   return await rowsOf(world)
@@ -203,7 +203,7 @@ test('an audience that is too large at its snapshot fails the campaign without r
     audience: { type: 'segment', segment_id: segment },
   })
   await snapshots(world)
-  // removes what was written
+  // removes the written rows
   await world.tick('campaigns')
 
   assert.deepEqual(
@@ -213,7 +213,6 @@ test('an audience that is too large at its snapshot fails the campaign without r
   assert.deepEqual([refused.status, refused.body.error.code], [400, 'campaign_limit_exceeded'])
   const failed = (await api.get(`/v1/campaigns/${large}`)).body
   assert.deepEqual([failed.status, failed.failure_reason, failed.counters.total], ['failed', 'audience_too_large', 0])
-  // the next run removes what was written
   await world.tick('campaigns')
   assert.deepEqual([await recipientsOf(account, large), await rowsOf(world)], [[], 2200])
 })
@@ -352,7 +351,7 @@ test('a snapshot of thousands with kills and concurrent changes contains everybo
     await last
     await world.clock.advance(15_000)
     await world.tick('heartbeat')
-    // contacts written already, and contacts not yet written
+    // one contact before and one after the current position
     const [before, after] = [made[life]!, made[18_900 + life]!]
     for (const contact of [before, after]) await api.delete(`/v1/contacts/${contact}`)
     gone.push(after)

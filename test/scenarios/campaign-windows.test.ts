@@ -1,4 +1,4 @@
-/** The sending window of a campaign with queued messages. */
+/** The send window of a campaign with queued messages. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Api } from '../support/api.ts'
@@ -21,7 +21,7 @@ interface Recipient {
 const recipientsOf = async (api: Api, id: string): Promise<Recipient[]> =>
   (await api.get(`/v1/campaigns/${id}/recipients?limit=100`)).body.data
 
-/** Some API messages are queued first. The time is 10:30 in Berlin, 09:30 in UTC. */
+/** API messages are queued first. It is 10:30 in Berlin, 09:30 in UTC. */
 async function busy(t: TestContext, { per_second = 1, ahead = 0 } = {}) {
   const provider = scriptedProvider()
   const world = await startWorld(t, { providers: [provider.provider] })
@@ -137,7 +137,6 @@ test('recipients who wait for the window of their own zone do not delay others',
   const berlin = [1, 2, 3].map((i) => ({ phone: `+4915${20_000_000 + i}`, timezone: 'Europe/Berlin' }))
   for (const person of [...tokyo, ...berlin])
     assert.equal((await api.post('/v1/contacts', { ...person, tags: ['all'] })).status, 201)
-  // 18:30 in Tokyo
   const schedule = { timezone: 'UTC', send_window: { start: '09:30', end: '18:31' }, recipient_timezone: true }
   const { id } = await launched(
     api,

@@ -1,4 +1,4 @@
-/** Credentials that are changed at the provider are changed on the channel: tried before anything is written, and what waits goes on (behaviour: channels 3.4). */
+/** New credentials of a channel are tested before they are stored; waiting messages continue (behaviour: channels 3.4). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { Type } from 'typebox'
@@ -8,7 +8,7 @@ import { startWorld } from '../support/world.ts'
 
 const sender = '+4915100000001'
 
-/** A provider that takes one token. */
+/** A provider whose credential is one token. */
 async function tokenWorld(t: TestContext) {
   const scripted = scriptedProvider()
   const secret = (title: string) => Type.String({ title, description: 'A secret.', format: 'password' })
@@ -98,7 +98,7 @@ test('a revoked token is replaced: the channel is connected with the new one, an
   assert.deepEqual(await shown(), changed.body)
   assert.equal((await read(waiting)).status, 'sent')
   assert.deepEqual(await events(), ['channel.connected', 'channel.disconnected', 'channel.connected'])
-  // whole, but for the word that the provider knows already
+  // the provider has the verify token already
   assert.deepEqual(registered.at(-1)!.credentials, { token: 'token-2', verify_token: channel.verify_token })
   assert.equal(registered.at(-1)!.webhook_url, channel.webhook_url)
   assert.ok(!JSON.stringify(changed.body).includes('token-2'))

@@ -1,4 +1,4 @@
-/** Messages whose channel is disabled, disconnected or deleted before they are sent (behaviour: messages 7.6; channels 4). */
+/** Messages of a channel that is disabled, disconnected or deleted before the send attempt (behaviour: messages 7.6; channels 4). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startProcess } from '../support/process.ts'
@@ -34,7 +34,7 @@ const wait = async (world: World, ms: number) => {
 test('messages wait while their channel is disabled, and go out when it is active again', async (t) => {
   const { world, api, send, change, read } = await liveWorld(t)
   const inOneMinute = (await send({ send_at: new Date(world.clock.now() + 60_000).toISOString() })).body.id
-  // not handed over yet, so in the memory of the process
+  // in the memory of the process
   const atOnce = (await send()).body.id
 
   await change({ status: 'disabled' })
@@ -226,7 +226,7 @@ test('a disabled channel takes no message on another process either, as soon as 
   const send = async (at: { api: typeof hearing.api }) =>
     (await at.api(key).post('/v1/messages', { channel, to: '+4915112345678', type: 'text', text: { body: 'Hi' } }))
       .status
-  // each look until it is heard of costs a message
+  // until the change is known, each attempt costs a message
   await world.services.billing.creditWallet(world.pool, owner!.account_id, 1_000_000_000, null)
   const before = [await send(hearing), await send(deaf)]
 

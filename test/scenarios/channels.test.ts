@@ -1,4 +1,4 @@
-/** Connecting channels, and what an account may have of them and of endpoints (behaviour: channels 2, 3; webhooks 2). */
+/** Connecting channels; limits on channels and endpoints (behaviour: channels 2, 3; webhooks 2). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Answered } from '../support/api.ts'

@@ -1,4 +1,4 @@
-/** The command line and the configuration (behaviour: command-line 1, 2, 3; configuration 1), beside a running service and without one. */
+/** Command line and configuration (behaviour: command-line 1, 2, 3; configuration 1). */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -26,7 +26,7 @@ interface Ran {
   readonly json: any
 }
 
-/** A database and a data folder of one's own, and commands on them. */
+/** A separate database and data folder, and commands on them. */
 async function installation(t: TestContext) {
   const database = await testDatabase()
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-'))
@@ -355,7 +355,7 @@ test('doctor changes nothing: a database that lacks migrations is a finding', as
   assert.deepEqual([after.code, after.json.ok], [0, true])
 })
 
-/** `posthorn serve --json` as a process of its own. */
+/** Runs `posthorn serve --json` as a process. */
 async function serve(t: TestContext, env: Record<string, string>) {
   const child = spawn(
     process.execPath,
@@ -451,7 +451,7 @@ test('serve makes the first account once, hears commands beside it, and ends in 
   assert.deepEqual([sent.status, me.status], [202, 200])
   assert.deepEqual([revoked.status, revoked.body.error.code], [401, 'api_key_revoked'])
   assert.equal(code, 0)
-  // nobody can sign in to the console yet: each start has a link of its own
+  // until somebody can sign in, each start has its own link
   assert.deepEqual(Object.keys(second.said), ['base_url', 'console_url', 'setup_url'])
   assert.notEqual(second.said.setup_url, first.said.setup_url)
 })

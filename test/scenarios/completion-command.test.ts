@@ -1,4 +1,4 @@
-/** `posthorn completion` (behaviour: command-line 11): what the shell itself makes of the script. */
+/** `posthorn completion` in real shells (behaviour: command-line 11). */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
@@ -17,7 +17,7 @@ async function script(...argv: string[]): Promise<string> {
   return out
 }
 
-/** The completions that bash offers after the last of these words. */
+/** The completions that bash offers after the last word. */
 async function offered(...words: string[]): Promise<string[]> {
   const typed = words.map((word) => `'${word}'`).join(' ')
   const asking = `${await script('bash')}\nCOMP_WORDS=(posthorn ${typed})\nCOMP_CWORD=${words.length}\n_posthorn\nprintf '%s\\n' "\${COMPREPLY[@]}"`

@@ -1,4 +1,4 @@
-/** Requests that come all at once never wait for each other's connections. */
+/** Concurrent requests never wait for each other's connections. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { requestExample } from '../../src/docs/openapi.ts'
@@ -33,7 +33,7 @@ test('more keyed requests at once than there are connections are all answered', 
           ? endpoint.id
           : contact.id
 
-  // those that wait for a first attempt by the clock have their own stories
+  // other tests cover requests that wait for a delivery attempt
   const routes = world.app.routes.filter(
     (route) => route.method === 'POST' && route.streamed !== true && !/\/(test|retry)$/.test(route.path),
   )
@@ -54,7 +54,7 @@ test('more keyed requests at once than there are connections are all answered', 
   }
 })
 
-/** Older than anything that is held in memory of prices and channels. */
+/** Longer than prices and channels are cached. */
 const grownOldMs = 60_000
 
 test('of resumes of one live campaign all at once, with one connection for all of them, one succeeds and the others are told so', async (t) => {
@@ -87,7 +87,7 @@ test('the audience of a live campaign is looked up while one connection is free,
   assert.deepEqual(totals, [3, 1])
 })
 
-/** Does `work` while every connection but one belongs to somebody else. */
+/** Does `work` while all other connections are in use. */
 async function withOneConnection<T>(world: World, work: () => Promise<T>): Promise<T> {
   const { in_use, max } = poolUse(world.pool)
   const held = await Promise.all(Array.from({ length: max - in_use - 1 }, () => world.pool.reserve()))

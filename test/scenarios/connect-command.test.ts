@@ -1,4 +1,4 @@
-/** `posthorn channels …`: connecting a sender from the command line, with questions and with a file (behaviour: command-line 6). */
+/** `posthorn channels …` with questions and with a file (behaviour: command-line 6). */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -30,7 +30,7 @@ async function installation(t: TestContext, settings: Readonly<Record<string, st
     ...settings,
   }
   const asked: Question[] = []
-  /** `answers`: by the end of the question that they answer; undefined: nobody sits there. */
+  /** `answers`: by the end of their question; undefined: no terminal. */
   const run = async (argv: readonly string[], answers?: Readonly<Record<string, string>>) => {
     let [out, err] = ['', '']
     const ask = async (question: Question) => {

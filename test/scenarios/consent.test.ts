@@ -1,4 +1,4 @@
-/** Consent with proof: who may be written to, what people write back, and what follows from it (behaviour: consent 1, 2, 3, 4, 5). */
+/** Consent (behaviour: consent 1, 2, 3, 4, 5). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Api } from '../support/api.ts'
@@ -616,7 +616,7 @@ test('a message accepted while its recipient opts out is not sent', async (t) =>
   const { api } = await world.account()
   await wrote(api, 'Hello')
   await wrote(api, 'STOP')
-  // as if the opt-out were committed between the look at it and the acceptance
+  // as if the opt-out were committed between its check and the acceptance
   await world.pool`create table apart as table suppressions`
   await world.pool`delete from suppressions`
   const planned = (

@@ -290,7 +290,7 @@ test('other sites can neither send requests nor frame the console', async (t) =>
   ])
     assert.deepEqual(refusal(await owner.send('PATCH', '/me', { name: 'Eve' }, headers)), [403, 'csrf_header_missing'])
   assert.equal((await owner.send('GET', '/me')).body.name, 'Olivia Owner')
-  // what a form can send: text without the header
+  // a form sends text and lacks the header
   const form = { 'content-type': 'text/plain', 'service-console': undefined }
   assert.deepEqual(refusal(await owner.send('POST', '/two_factor', '{}', form)), [403, 'csrf_header_missing'])
 })

@@ -6,7 +6,7 @@ import { withoutChromium } from '../support/chromium.ts'
 import { openOwnersConsole, sidewaysPixels, widths, type OwnersConsole } from '../support/console.ts'
 import { until } from '../support/waiting.ts'
 
-/** Markup, a script URL, an unterminated right-to-left override, and one long word, of this length. */
+/** Markup, a script URL, an open right-to-left override, and one long word. */
 const hostile = (length: number): string => {
   const begins = '"><img src=x onerror=hacked=1><script>hacked=1</script> javascript:hacked=1 \u202Eאבג مرحبا '
   return [...begins.padEnd(length, 'W')].slice(0, length).join('')

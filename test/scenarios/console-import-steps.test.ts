@@ -1,4 +1,4 @@
-/** Stepwise imports through the console's API (behaviour: console 7.5). */
+/** Imports in steps through the console's API (behaviour: console 7.5). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { consoleClient, signedInOwner, type ConsoleClient } from '../support/console-api.ts'

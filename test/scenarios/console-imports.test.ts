@@ -37,7 +37,6 @@ test(
     await button(page, 'Check').click()
     await page.getByText(/Column 3, "Shoe size", is no field/).waitFor()
     await field(page, 'Shoe size').selectOption('attributes.shoe_size')
-    // after a reload the choices remain, and nothing is imported
     await page.reload()
     await until(
       'the choice to be there again',

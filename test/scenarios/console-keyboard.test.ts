@@ -28,7 +28,7 @@ async function type(page: Page, target: Locator, text: string): Promise<void> {
   await page.keyboard.type(text)
 }
 
-/** Typed again if the browser dropped it. */
+/** Types again if the browser dropped it. */
 async function choose(page: Page, select: Locator, label: string): Promise<void> {
   await until(
     `${label} to be chosen`,
@@ -95,7 +95,6 @@ test(
     ).body
     await pass(1000)
 
-    // from an id to one sentence
     await show('')
     await heading(page, 'Home').waitFor()
     await page.keyboard.press('Control+k')
@@ -108,7 +107,6 @@ test(
       .getByText(/^The provider could not deliver it/)
       .waitFor()
 
-    // a campaign
     await press(page, page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Campaigns' }))
     await press(page, button(page, 'New campaign'))
     await type(page, field(page, 'Name'), 'By keys')
@@ -126,7 +124,6 @@ test(
     for (let n = 0; n < 3; n++) await pass(1000)
     assert.equal((await owner.send('GET', '/v1/campaigns')).body.data[0].status, 'completed')
 
-    // failed webhook deliveries
     const receiver = world.receiver()
     const endpoint = (
       await account.api.post('/v1/webhook_endpoints', { url: receiver.url, events: ['campaign.completed'] })
@@ -142,7 +139,6 @@ test(
     await world.settle()
     await page.getByRole('status').getByText('Replayed 1 delivery: all succeeded.').waitFor()
 
-    // an automation
     const source = (
       await account.api.post('/v1/integration_sources', { platform: 'custom', external_id: 'shop-1', name: 'Shop' })
     ).body

@@ -1,6 +1,4 @@
-/**
- * Actions of the console happen once, despite lost answers, reloads, copied tabs and kills (behaviour: console 6.9).
- */
+/** Actions of the console happen once (behaviour: console 6.9). */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -70,7 +68,6 @@ test(
     assert.equal(await sent(), 1)
 
     await copy.close()
-    // the same text again is another message
     await show('messages')
     await write(page, 'Your order has left.')
     await button(dialogOf(page), 'Send').click()
@@ -226,7 +223,6 @@ test('a service killed during a send sends once after its restart', { skip: with
   await write(page, 'Your code is 1234.')
   await page.route('**/v1/messages', async (route) => {
     if (route.request().method() !== 'POST') return await route.continue()
-    // the answer is lost
     const answer = route.fetch().catch(() => undefined)
     await service.kill('service')
     await answer

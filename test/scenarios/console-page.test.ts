@@ -1,4 +1,4 @@
-/** How the console's page and files are served (behaviour: console 1). */
+/** The console's page and files (behaviour: console 1). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Client, request } from 'undici'

@@ -131,7 +131,7 @@ test('when a session ends, a dialog asks for the password over the screen', { sk
   await heading(page, 'Home').waitFor()
 
   await world.pool`delete from sessions`
-  // refetched when the window is shown again, else within fifteen seconds
+  // the page refetches when it is shown again
   await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))")
 
   const dialog = page.getByRole('dialog', { name: 'Sign in again' })

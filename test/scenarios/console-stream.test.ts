@@ -130,7 +130,7 @@ test('an unknown event id, or too many missed events, cause a reset', async (t) 
   }))
   for (let round = 0; round < 6; round++)
     assert.equal((await client.send('POST', '/v1/messages/batch', { messages })).status, 207)
-  // all of it becomes final between two polls
+  // all events become final between two polls
   await world.settle('dispatch', 'fan-out')
   await pass()
   await until('the reset', () => told(lost).length === 2)

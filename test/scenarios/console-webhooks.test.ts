@@ -110,7 +110,7 @@ test(
       shown.getByRole('table', { name: 'Webhooks' }).waitFor(),
     )
 
-    // the clock is fixed, and so is the rate limit
+    // the rate limit follows the fixed clock
     await world.clock.advance(2_000)
     await button(page, 'Delete').click()
     await button(page.getByRole('dialog', { name: 'Delete' }), 'Delete').click()
@@ -137,7 +137,7 @@ test(
     await field(page, 'Type').fill('message.delivered')
     await page.waitForURL(/type=message\.delivered/)
     const table = page.getByRole('table', { name: 'Events' })
-    // the old rows stay until the new ones arrive
+    // the old rows remain until the new ones arrive
     await table.getByRole('cell', { name: 'message.sent' }).waitFor({ state: 'detached' })
     await table.getByRole('cell', { name: 'message.delivered' }).waitFor()
     assert.equal(await table.getByRole('row').count(), 2)

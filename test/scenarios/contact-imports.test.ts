@@ -344,7 +344,7 @@ test('progress shows while an import runs, and after a crash another process con
 
   await world.tick('imports')
   const half = await read()
-  // a process that claimed the rest and died
+  // a process claimed the rest and died
   await world.pool`update contact_import_jobs set process_id = 'process_dead', lease_until = '2100-01-01'`
   await world.pool`insert into processes (id, roles, started_at, heartbeat_at) values ('process_dead', '{}', '2026-01-01', '2100-01-01')`
   const held = await world.tick('imports')
@@ -381,7 +381,7 @@ test('an import whose connections are cut repeatedly counts every row once', asy
     await killer`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
     await cutPass
   }
-  // while a cut session still holds the lock, a run finds nothing
+  // a run finds nothing while a cut session still has the lock
   const done = await until(
     'the import to end',
     async () => {

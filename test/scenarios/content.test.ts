@@ -1,4 +1,4 @@
-/** The content of messages through the API: what is accepted comes back unchanged, what is wrong is named, and no item of a batch harms its neighbours. */
+/** Message content through the API. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
@@ -14,7 +14,7 @@ import { effort } from '../support/effort.ts'
 const head = { channel: 'ch_test_whatsapp', to: '+15005550006' }
 const text = (body: string) => ({ ...head, type: 'text', text: { body } })
 const sendable = contentReference().filter((one) => one.direction === 'both')
-/** Every wrong content that can be written as JSON. */
+/** Every wrong content that JSON can express. */
 const wrong = wrongContents.filter(([, value]) => isDeepStrictEqual(JSON.parse(JSON.stringify(value)), value))
 
 interface BatchItem {

@@ -1,4 +1,4 @@
-/** Which web pages may call the API from a browser, and what they may read (behaviour: conventions 1.7). */
+/** Web pages that may call the API (behaviour: conventions 1.7). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { readConfig } from '../../src/config/config.ts'

@@ -1,4 +1,4 @@
-/** Whatever is killed under load, accepted messages are stored, become final, and reach the webhook endpoints once. */
+/** Kills under load: accepted messages become final and reach the webhook endpoints once. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -68,6 +68,6 @@ test('SIGTERM ends the service soon, even if its database has just died', async 
   const took_ms = clock.now() - before
 
   assert.equal(code, 0)
-  // by its own clock it gives up after 8.5 seconds: the rest is for a machine that is busy with other things
+  // the service itself stops after 8.5 seconds; the rest is for a busy machine
   assert.ok(took_ms < 20_000, `${took_ms} ms`)
 })

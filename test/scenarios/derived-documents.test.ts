@@ -1,4 +1,4 @@
-/** Documents derived from the routes: a Postman collection with the requests of the reference, and `/llms.txt` (behaviour: operating 1.4). */
+/** The Postman collection and `/llms.txt` (behaviour: operating 1.4). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { startWorld } from '../support/world.ts'

@@ -1,4 +1,4 @@
-/** The commands that ask the service over HTTP with an API key (behaviour: command-line 8, 9), against the real one. */
+/** Commands that call the service with an API key (behaviour: command-line 8, 9). */
 import assert from 'node:assert/strict'
 import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -31,7 +31,7 @@ async function runWith(env: Env, argv: readonly string[], answer?: string) {
   return { code, out, err, asked, json: argv.includes('--json') && out !== '' ? JSON.parse(out) : undefined }
 }
 
-/** The service, an account, and commands in a home folder of their own. */
+/** The service, an account, and commands with a separate home folder. */
 async function start(t: TestContext, options: AccountOptions = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'home-'))
   closing(t, () => rm(folder, { recursive: true }))

@@ -1,9 +1,9 @@
-/** The reference is read with a terminal beside it: what it shows as a request works as it is. */
+/** The request examples of the reference work unchanged. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { startWorld } from '../support/world.ts'
 
-/** A channel needs an account with its provider, and an event or an automation a source. */
+/** A channel needs a provider account; an event or automation needs a source. */
 const naming = ['/v1/channels', '/v1/automation_events', '/v1/automations']
 
 test('the example of every operation that names no other object is accepted as it is', async (t) => {

@@ -1,4 +1,4 @@
-/** `posthorn trigger` and `posthorn events tail` beside a running service (behaviour: command-line 10). */
+/** `posthorn trigger` and `posthorn events tail` (behaviour: command-line 10). */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -62,7 +62,7 @@ test('each event of test mode can be made to happen and is followed as it happen
     'package.expiring',
   ]
   const first = await run('trigger', 'message.received', '--json')
-  // its place is behind an event that is there: what happens from here on is seen, whenever it begins
+  // starts after an existing event, so it sees all later ones
   const after = ['--starting-after', first.json.id]
   const tail = run('events', 'tail', ...after, '--events', 'message.read,campaign.*', '--count', '5')
 

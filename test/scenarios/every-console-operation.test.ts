@@ -1,4 +1,4 @@
-/** Every operation behind the console's guard treats ids of another account or mode as unknown (behaviour: console 2). */
+/** Every operation of the console treats ids of another account or mode as unknown (behaviour: console 2). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Answered } from '../support/api.ts'
@@ -10,13 +10,13 @@ type Mode = 'live' | 'test'
 
 interface Made {
   readonly ids: readonly string[]
-  /** undefined: objects of this kind have none. */
+  /** undefined: the kind has no mode. */
   readonly mode: Mode | undefined
 }
 
 interface Scene {
   readonly world: World
-  /** Of the account with all the objects. */
+  /** Owns all the objects. */
   readonly owner: ConsoleClient
   readonly account: TestAccount
   /** Of another account. */
@@ -38,7 +38,7 @@ async function scene(t: test.TestContext): Promise<Scene> {
   return { world, owner, account, stranger }
 }
 
-/** The objects of `/v1`, in their modes, and those that only the console has, by the first words of their paths. */
+/** By the first words of the path. */
 async function makeAll({ world, owner, account }: Scene): Promise<Map<string, Made>> {
   const live = await world.services.accounts.createKey({ account_id: account.id, mode: 'live' })
   const hands = { test: account, live: { ...account, api: world.api(live.key) } }
@@ -75,17 +75,17 @@ async function makeAll({ world, owner, account }: Scene): Promise<Map<string, Ma
   return made
 }
 
-/** An id of the same kind and length that is nobody's. */
+/** An unknown id of the same kind and length. */
 const missing = (id: string): string => id.replace(/[0-9a-z]{8}$/, 'zzzzzzzz')
 
-/** The parts of a response that do not depend on the object. */
+/** The part of a response that does not depend on the object. */
 const saying = ({ status, body }: Answered, ids: readonly string[]): string =>
   ids.reduce(
     (text, id) => text.replaceAll(id, '<id>'),
     JSON.stringify([status, body]).replaceAll(/req_\w+/g, '<request>'),
   )
 
-/** All that belongs to the account, but for what tells that it was asked for. */
+/** The account's rows, without records of the request itself. */
 async function belongings({ pool }: World, account_id: string): Promise<Record<string, string>> {
   const tables = await pool<{ name: string }[]>`
     select c.table_name as name from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
@@ -158,14 +158,14 @@ const campaign = (given: object) => ({ name: 'C', channel: 'ch_test_sms', audien
 interface Naming {
   readonly path: string
   readonly method?: 'POST' | 'PATCH'
-  /** The kind of the id, by the first words of the path that names it. */
+  /** The kind of the id, by the first words of its path. */
   readonly of: string
   readonly body?: (id: string) => unknown
-  /** An object of the caller's own, of this kind, takes the place of `{own}`. */
+  /** Replaces `{own}` with an object of the caller of this kind. */
   readonly own?: string
 }
 
-/** Wherever an operation takes the id of an object in its body or its query. */
+/** Operations with the id of an object in the body or the query. */
 const namings: readonly Naming[] = [
   {
     method: 'POST',
@@ -310,7 +310,7 @@ test('ids of another account and of the other mode in bodies and queries mean no
     stranger.mode = own === undefined ? (mode ?? 'test') : 'test'
     owner.mode = mode === 'live' ? 'test' : 'live'
     const name = `${method} ${path} of ${of}`
-    // nobody else's objects stand in for the owner's own
+    // an owner's list does not show other accounts' objects either
     for (const caller of own === undefined && !path.startsWith('/audit_entries') ? [stranger, owner] : [stranger]) {
       const answer = await call(caller, id)
       const nobodys = await call(caller, missing(id))

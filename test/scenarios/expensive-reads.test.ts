@@ -10,7 +10,7 @@ import { startProcess } from '../support/process.ts'
 import { until, within } from '../support/waiting.ts'
 import { startWorld, type TestAccount, type World } from '../support/world.ts'
 
-/** Looks into the lists of every contact: stands still while somebody holds their table. */
+/** Waits while somebody locks the table of list members. */
 const inSomeList = { match: 'all', conditions: [{ field: 'lists', operator: 'exists' }] }
 const blocked = { match: 'all', conditions: [{ field: 'blocked', operator: 'equals', value: true }] }
 
@@ -27,9 +27,9 @@ async function segmentOf({ api }: TestAccount, rules: object): Promise<string> {
   return made.body.id
 }
 
-/** Keeps every read of lists waiting until the test ends, or until what is returned is called: by the test's time, however long it takes by that of PostgreSQL. */
+/** Blocks every read of lists until the test ends or the returned function is called. */
 async function holdLists(t: TestContext, { pool, platform }: World): Promise<() => Promise<void>> {
-  // a text: the driver leaves a number 0 out
+  // a string, because the driver omits the number 0
   Object.assign(platform.reads.pool.options.connection, { statement_timeout: '0' })
   const [held, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const holding = holdOpen(pool, async (tx) => {
@@ -46,7 +46,7 @@ async function holdLists(t: TestContext, { pool, platform }: World): Promise<() 
   return release
 }
 
-/** Reads that a session for expensive reads works on. */
+/** The number of running expensive reads. */
 const underWay = async ({ pool }: World): Promise<number> =>
   (
     await pool`select from pg_stat_activity where datname = current_database() and application_name like '% reads' and state <> 'idle'`
@@ -91,7 +91,7 @@ test('callers that go away leave no read behind, over and over, while everybody 
   assert.match(await metricsOf(world), /posthorn_reads_ended_total\{reason="abandoned"\} 36/)
 })
 
-/** All the expensive reads that an account has at once, held up until `release`. */
+/** All expensive reads that an account may run at once, blocked until `release`. */
 async function twoPreviews(t: TestContext, world: World, api: Api, segment: string) {
   const release = await holdLists(t, world)
   const previews = [1, 2].map(() => api.get(`/v1/segments/${segment}/preview`))
@@ -168,7 +168,7 @@ test('two reads of an account are all there are in every process together', asyn
   let refused: Answered | undefined
   const third = second.api(busy.key).get(`/v1/segments/${segment}/preview`)
   void third.then((answer) => (refused = answer))
-  // time goes on once it sleeps, for the two are ended after ten seconds
+  // both end after ten seconds, so time may advance once it sleeps
   const asleep = () => world.clock.wakesAt().some((at) => at <= world.clock.now() + 100)
   await until('the third to look for a place', asleep)
   await world.clock.advance(4_900)

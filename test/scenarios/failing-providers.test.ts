@@ -1,4 +1,4 @@
-/** Providers that hang, fail or refuse their credentials affect their own channels only, and waiting messages keep their attempts (behaviour: messages 7.8; channels 4). */
+/** Providers that hang, fail or refuse credentials affect only their own channels (behaviour: messages 7.8; channels 4). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Outcome } from '../../src/providers/provider.ts'
@@ -54,7 +54,7 @@ test('a provider that hangs does not delay other channels and has few attempts i
     await world.clock.advance(1000)
   }
 
-  // two seconds of its rate, thirty a second, and then a probe now and then; three seconds more of them in memory
+  // two seconds of its rate of thirty, three more in memory, and probes
   assert.ok(hanging() <= 80, `${hanging()} were handed over`)
   assert.ok(Math.max(...most) <= 60 + 90 + 20, `${Math.max(...most)} were in hand`)
 })
@@ -82,7 +82,7 @@ test('while a provider fails, messages wait, can be cancelled and expire, and th
   assert.deepEqual([cancelled, (await read(late)).error.code], [200, 'expired'])
   assert.equal((waiting['queued'] ?? 0) + (waiting['sending'] ?? 0), 101)
   assert.deepEqual(await statuses(), { sent: 101, failed: 2 })
-  // its link could be tried all the time
+  // the connection could always be tested
   assert.deepEqual(await linkEvents(), ['channel.connected'])
   await world.invariants()
 })

@@ -1,4 +1,4 @@
-/** One channel that is slow, or whose provider hangs, keeps no other waiting. */
+/** A slow channel or a hanging provider delays no other channel. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startWorld, type World } from '../support/world.ts'
@@ -50,7 +50,7 @@ test('a slow channel with much to send keeps neither planned nor repeated messag
   await world.settle()
   await sendMany(slow, 7)
   const planned = await send(other, { send_at: new Date(world.clock.now() + 2000).toISOString() })
-  // throttled twice, for a second altogether
+  // throttled twice, for a second in total
   const repeated = await send(other, { to: '+19995550021' })
 
   await world.settle()

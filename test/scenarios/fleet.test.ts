@@ -1,4 +1,4 @@
-/** Two APIs and two workers over one PostgreSQL and one Redis: what any of them knows, all know, and whatever befalls one of them, nothing is lost or doubled (behaviour: operating 3.6). */
+/** Two APIs and two workers with one PostgreSQL and one Redis (behaviour: operating 3.6). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -42,7 +42,7 @@ test(
     await beats(fleet, second)
     await load.moved()
 
-    // hangs are left to `npm run prove`: each waits for real heartbeats
+    // only `npm run prove` tests hangs, which wait for real heartbeats
     if (isFull) {
       first.hang()
       await holdsAll(fleet, second, channels)
@@ -54,7 +54,7 @@ test(
     const [front, back] = fleet.apis
     await front.kill('service')
     await load.moved()
-    // nobody answers now, and whoever sends is soon asking the one that hangs
+    // no API answers, and every client soon waits for the hanging one
     back.hang()
     await front.start()
     await load.moved()
@@ -103,7 +103,7 @@ test('two APIs share the limits of a key, and soon refuse one that is revoked', 
   }[]
   const ask = () =>
     Promise.all([0, 1, 2, 3, 4].flatMap(() => fleet.apis.map((service) => service.api(key).get('/v1/me'))))
-  // a second may end in the middle of it, but not each time
+  // sometimes a second ends in the middle
   await until(
     'five of ten questions within one second to be let through',
     async () => {
@@ -126,7 +126,7 @@ test('two APIs share the limits of a key, and soon refuse one that is revoked', 
 
   t.diagnostic(`refused after ${refused.join(' and ')} ms`)
   assert.equal(revoked.status, 0, revoked.stderr)
-  // of the machine's time, which it may spend on other tests
+  // in real time, which other tests share
   for (const took_ms of refused) assert.ok(took_ms! < 15_000, `${took_ms} ms`)
 })
 
@@ -172,7 +172,7 @@ test(
     )
     assert.equal(new Set(fleet.twilio.messages.map(({ form }) => form.get('To'))).size, messages.length)
     assert.equal(handedOver(), messages.length)
-    // two that worked it would make twice the rate all along; a machine that stalls may let some arrive together
+    // two dispatchers would double the rate; a stalled machine may bunch some arrivals
     const rates = arrived
       .slice(30)
       .map((to, at) => 30_000 / (to - arrived[at]!))
@@ -183,7 +183,7 @@ test(
   },
 )
 
-/** How many of the first are not among the second. */
+/** The number of wanted values that are missing. */
 function missingOf(wanted: Iterable<string>, there: readonly string[]): number {
   const seen = new Set(there)
   return [...wanted].filter((id) => !seen.has(id)).length
@@ -191,7 +191,7 @@ function missingOf(wanted: Iterable<string>, there: readonly string[]): number {
 
 const recipientOf = (n: number): string => `+4930${String(1_000_000 + n)}`
 
-/** Which worker has the lease of a channel, if any. */
+/** The worker that has the channel's lease, if any. */
 async function holderOf({ pool, workers }: Fleet, channel_id: string): Promise<ServiceProcess | undefined> {
   const [lease] = await pool<
     { process_id: string }[]
@@ -206,7 +206,7 @@ async function holdsAll(fleet: Fleet, worker: ServiceProcess, channels: readonly
   })
 }
 
-/** Waits until the process is taken for alive again. */
+/** Waits until the process counts as alive again. */
 async function beats({ pool }: Fleet, service: ServiceProcess): Promise<void> {
   await until('a heartbeat', async () => {
     const [row] =
@@ -220,7 +220,7 @@ async function unsent({ pool }: Fleet): Promise<number> {
   return row!.count
 }
 
-/** The message events of the feed as `type id`, read until all of them are there. */
+/** The message events of the feed as `type id`, once all are there. */
 async function toldOf({ apis }: Fleet, key: string, count: number): Promise<string[]> {
   const told: string[] = []
   let cursor = ''
@@ -238,10 +238,10 @@ async function toldOf({ apis }: Fleet, key: string, count: number): Promise<stri
   return told
 }
 
-/** How long a sender waits for an answer before it asks the other API. */
+/** After this time without an answer a client calls the other API. */
 const patienceMs = 5_000
 
-/** Senders of whom each has an API that it likes, and asks the other one where that gives no answer; a message keeps its key until it is accepted. */
+/** Each client prefers one API and uses the other if there is no answer. A message keeps its key until accepted. */
 function startLoad({ apis }: Fleet, key: string, channels: readonly string[]) {
   const accepted = new Map<string, string>()
   const clients = apis.map((service) => service.api(key))
@@ -280,7 +280,7 @@ function startLoad({ apis }: Fleet, key: string, channels: readonly string[]) {
         return accepted.size > before + 50
       })
     },
-    /** Every message that was accepted, with its recipient. */
+    /** Resolves to accepted messages with their recipients. */
     async stop() {
       stopping = true
       await Promise.all(running)
@@ -290,7 +290,7 @@ function startLoad({ apis }: Fleet, key: string, channels: readonly string[]) {
   }
 }
 
-/** The answer, or undefined where the sender has given it up. */
+/** undefined: no answer in time. */
 async function withinPatience<T>(answer: Promise<T>): Promise<T | undefined> {
   const over = new AbortController()
   const late = clock.sleep(patienceMs, over.signal).then(() => undefined)

@@ -1,4 +1,4 @@
-/** Whoever sends much, slowly, or never ends takes room from himself alone. */
+/** A client that sends too much, too slowly or without end uses only its own share. */
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import test, { type TestContext } from 'node:test'
@@ -8,7 +8,7 @@ import { startWorld } from '../support/world.ts'
 
 const megabyte = 1024 * 1024
 
-/** A connection, and what has been answered on it so far. */
+/** A connection and its answers so far. */
 interface Line {
   readonly socket: Socket
   text: string

@@ -1,4 +1,4 @@
-/** A disk that runs full under load, and a database server that is killed: what is refused is told so, it goes on by itself soon, and nothing is lost or done twice. */
+/** A full disk under load, and a killed database server: clear refusals, automatic recovery, nothing lost or done twice. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
@@ -12,7 +12,7 @@ import type { ServiceProcess } from '../support/service.ts'
 import { until } from '../support/waiting.ts'
 
 const clock = systemClock()
-/** A second after there is room, five where PostgreSQL had stopped; a machine that is busy with other tests gets many times that. */
+/** Documented: a second after there is space, five if PostgreSQL had stopped. Busy machines get many times that. */
 const promisedMs = { running: 10_000, stopped: 40_000 }
 const diskBytes = '192m'
 
@@ -51,7 +51,7 @@ for (const killed of [false, true]) {
       `${accepted.size} accepted; refused ${JSON.stringify(refusals)}; ready after ${waited_ms} ms; PostgreSQL ${stopped ? 'had stopped' : 'went on'}`,
     )
     assert.deepEqual([notReady.body.status, figure], ['not ready', '0'])
-    // what was in a commit when PostgreSQL itself stopped may have been stored, and is told so
+    // a commit during the stop of PostgreSQL may have been stored
     const told = ['503 upstream_unavailable', ...(stopped ? ['500 internal_error', '409 idempotency_key_in_use'] : [])]
     assert.deepEqual(
       refusals.filter(([refusal]) => !told.includes(refusal)),
@@ -93,7 +93,7 @@ async function underLoad(t: TestContext, dataDir: string) {
   return { service, key, load }
 }
 
-/** Makes room, and resolves once messages are taken again, to the milliseconds after which the process was ready. */
+/** Frees space; resolves once messages are accepted again, to the milliseconds until readiness. */
 async function room(service: ServiceProcess, ballast: string, load: ReturnType<typeof startLoad>): Promise<number> {
   rmSync(ballast)
   const since = clock.now()
@@ -113,7 +113,7 @@ function folder(t: TestContext): string {
   return made
 }
 
-/** A small disk of its own; undefined, and the test skipped, where none may be mounted. */
+/** undefined if no small disk can be mounted; the test is then skipped. */
 function mountedDisk(t: TestContext): string | undefined {
   const disk = join(folder(t), 'disk')
   mkdirSync(disk)
@@ -127,7 +127,7 @@ function mountedDisk(t: TestContext): string | undefined {
   return disk
 }
 
-/** Writes a file until the disk takes no byte more; resolves to its path. */
+/** Writes a file until the disk is full; resolves to its path. */
 function fill(path: string): string {
   const file = openSync(path, 'w')
   try {

@@ -1,4 +1,4 @@
-/** Nothing from outside may answer 5xx: every operation, with whatever can be sent to it. */
+/** No input to any operation causes a 5xx. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
@@ -9,7 +9,7 @@ import { effort } from '../support/effort.ts'
 
 const runsPerOperation = effort(4, 24)
 
-/** Values that have broken something somewhere. */
+/** Values that have caused bugs. */
 const nasty = fc.constantFrom<unknown>(
   null,
   true,
@@ -53,7 +53,7 @@ const nasty = fc.constantFrom<unknown>(
 )
 const anything = fc.oneof({ weight: 3, arbitrary: nasty }, { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 4 }) })
 
-/** A body that once fitted, with some of its values replaced, taken away or added at any depth. */
+/** A valid body with values replaced, removed or added at any depth. */
 function mutated(example: unknown): fc.Arbitrary<unknown> {
   if (typeof example !== 'object' || example === null)
     return fc.oneof({ weight: 4, arbitrary: fc.constant(example) }, { weight: 1, arbitrary: anything })
@@ -122,7 +122,6 @@ const rawBody = fc.oneof(
   },
 )
 
-/** Every request of one operation. */
 function requestOf(route: Route) {
   const parts = [...route.path.matchAll(/\{\w+\}/g)].length
   const json =
@@ -133,7 +132,7 @@ function requestOf(route: Route) {
     .array(
       fc
         .array(
-          // not every object has a text of its own: `toString` may be one of its fields
+          // an object's `toString` may be one of its fields
           anything.map((value) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))),
           { maxLength: 4 },
         )
@@ -167,7 +166,7 @@ test('whatever is sent to an operation, the answer is below 500 and in the envel
   }
 
   for (const route of world.app.routes) {
-    // waits for a first attempt by the clock, which stands still here: its stories are told elsewhere
+    // waits for a delivery attempt by the clock, which does not advance here
     if (route.method === 'POST' && /\/(test|retry)$/.test(route.path)) continue
     await fc.assert(
       fc.asyncProperty(

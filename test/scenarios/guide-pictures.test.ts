@@ -1,4 +1,4 @@
-/** Guides show pictures in the scheme of the reader (behaviour: operating 1.2). */
+/** Guides show pictures in the reader's color scheme (behaviour: operating 1.2). */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import test from 'node:test'
 import { startWorld } from '../support/world.ts'
 
 const guides = join(import.meta.dirname, '../../docs/guides')
-/** Of all pictures together: they are kept in the repository. */
+/** Of all pictures together, because the repository contains them. */
 const bytesMax = 1_500_000
 
 test('every picture that a guide names is served in both schemes, and none lies about unused', async (t) => {

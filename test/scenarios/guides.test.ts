@@ -1,4 +1,4 @@
-/** The README and every guide run as they are written: their commands, in order, print what they show. */
+/** The commands of the README and every guide work, in order, with the shown output. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Attempts whose status is not written yet: messages in progress cannot be cancelled, and cancelled messages are not sent. */
+/** Send attempts whose status is not written yet: messages in progress cannot be cancelled, and cancelled messages are not sent. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { liveSms } from '../support/campaigns.ts'
@@ -8,7 +8,7 @@ import { startWorld, type World } from '../support/world.ts'
 
 const priceMicros = 7500
 
-/** A live channel in a world with a single process. */
+/** A live channel in a world with one process. */
 async function lonely(t: TestContext, settings: object) {
   const world = await startWorld(t)
   const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
@@ -23,7 +23,7 @@ async function lonely(t: TestContext, settings: object) {
   const send = async (to = '+4915112345678') =>
     (await api.post('/v1/messages', { channel: channel.body.id, to, type: 'text', text: { body: 'Hi' } })).body
       .id as string
-  // the first message makes this process the one that dispatches the channel, and gives it the next ones in memory
+  // the first message makes this process the channel's dispatcher, which then gets messages in memory
   await comeToRest(world, await send(), 'delivered')
   await world.app.processes.open()
   return { world, api, send, status: async (id: string) => (await api.get(`/v1/messages/${id}`)).body.status as string }
@@ -35,7 +35,7 @@ async function handedOver({ app }: World): Promise<number> {
   return values.filter(({ metricName }) => metricName?.endsWith('_count')).reduce((sum, { value }) => sum + value, 0)
 }
 
-/** Starts a run and leaves it while the provider does not answer. */
+/** Starts a run and returns while the provider does not answer. */
 async function beginPass(world: World): Promise<{ readonly pass: Promise<number> }> {
   const before = await handedOver(world)
   const pass = world.tick('dispatch')
@@ -47,7 +47,7 @@ async function beginPass(world: World): Promise<{ readonly pass: Promise<number>
   return { pass }
 }
 
-/** Runs until the provider has answered and its answer is written. */
+/** Runs until the provider's answer is written. */
 async function comeToRest(world: World, id: string, end: string): Promise<void> {
   await until(
     `${id} to be ${end}`,

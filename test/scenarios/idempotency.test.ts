@@ -395,7 +395,7 @@ test('a batch that exceeds the queue limit is answered item by item, and replaye
   const many = { messages: Array.from({ length: 100 }, () => message) }
   const flood: Promise<unknown>[] = []
   let tries = 0
-  // the oldest messages expire meanwhile, so a batch that finds room is repeated
+  // the oldest messages expire meanwhile, so a batch that finds space is repeated
   const whileFull = (body: object) => {
     const refused: (Answered & { readonly key: string })[] = []
     return until(

@@ -1,4 +1,4 @@
-/** The rows of an import one after the other: what the later one finds of the earlier, and what is told of each (behaviour: imports 3). */
+/** Rows of an import, and the effect of earlier rows on later ones (behaviour: imports 3). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { lockWaits } from '../support/lock-waits.ts'
@@ -9,7 +9,7 @@ import { startWorld } from '../support/world.ts'
 async function start(t: TestContext) {
   const world = await startWorld(t)
   const { api } = await world.account()
-  /** Imports a file to its end; resolves to the import. */
+  /** Imports a file to its end. */
   const imported = async (csv: string) => {
     const started = await api.send(
       'POST',
@@ -139,7 +139,7 @@ test('of two rows for one contact, far apart in the file, the later wins, whatev
     await tx`select from contacts where id = ${held} for update`
     const begun = world.tick('imports')
     await until('the second piece to wait', async () => (await lockWaits(world.pool)) > 0)
-    // another piece that may would overtake it now
+    // another chunk that may run would overtake it now
     for (let looks = 0; looks < 100; looks++) await world.pool`select 1`
     return { pass: begun }
   })

@@ -1,4 +1,4 @@
-/** Files that come in, beside what goes wrong around them: a process that is killed while it copies, a reader that takes its time (behaviour: channels 8). */
+/** Inbound files, killed processes and slow readers (behaviour: channels 8). */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
@@ -94,7 +94,7 @@ test('a copy that was cut by a kill is made again, no half of it is ever served,
   assert.equal(file.body.equals(film), true)
   assert.equal(doctor.status, 0, doctor.stdout)
 
-  // a reader who takes the head of the answer, and then nothing for as long as it is looked at
+  // a reader that accepts only the head of the answer
   const before = await residentBytes(service.base_url)
   const readers = Array.from({ length: 20 }, () => connect(Number(new URL(url).port), '127.0.0.1'))
   for (const reader of readers) {

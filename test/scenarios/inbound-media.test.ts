@@ -1,4 +1,4 @@
-/** Files that come in: copied on arrival, served by signed addresses that expire, and deleted in the end (behaviour: channels 8). */
+/** Inbound files: copied, served by signed addresses that expire, and deleted (behaviour: channels 8). */
 import assert from 'node:assert/strict'
 import { readdir, stat, writeFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
@@ -20,7 +20,7 @@ import { startWorld, type PlatformOptions, type World } from '../support/world.t
 const picture = Buffer.from(Array.from({ length: 70_000 }, (_, i) => (i * 31) % 256))
 const day = 24 * 3600_000
 
-/** A provider's server of files. */
+/** A provider's file server. */
 async function fileServer(t: TestContext, serve: RequestListener) {
   const server = patientServer(serve).listen(0, '127.0.0.1')
   await within('the provider to listen', once(server, 'listening'))
@@ -35,7 +35,7 @@ async function fileServer(t: TestContext, serve: RequestListener) {
 const servePicture: RequestListener = (_request, response) =>
   void response.writeHead(200, { 'content-type': 'image/png' }).end(picture)
 
-/** A live channel to which files come from these hosts. */
+/** A live channel that receives files from these hosts. */
 async function mailbox(t: TestContext, hosts: readonly string[], settings: PlatformOptions['settings'] = {}) {
   const world = await startWorld(t, { settings: { webhook_allowed_hosts: hosts, ...settings } })
   const { api } = await world.account({ mode: 'live' })
@@ -80,7 +80,7 @@ async function get(world: World, url: string, headers: Record<string, string> = 
   return { status: answer.statusCode, headers: answer.headers, body: Buffer.from(await answer.body.arrayBuffer()) }
 }
 
-/** The first answer that is not "still being copied"; time goes on between the tries, and while one is under way only where the provider may hang. */
+/** The first answer after the copy; time advances between polls, and during one only if the provider may hang. */
 const settled = async (world: World, url: string, steps_ms = 30_000, hangs = false) =>
   await until(
     'the file to be copied or given up',
@@ -191,7 +191,7 @@ test('an address that was changed, guessed or lent is no address', async (t) => 
       `${world.platform.settings.base_url}/media/..%2f..%2fsecret.key?${query}`,
     ].map((address) => get(world, address)),
   )
-  // somebody else writes the address into a message of theirs, and has it made anew by reading that
+  // a thief writes the address into a message and reads it to renew the address
   const thief = await world.account()
   const { body: forged } = await thief.api.post('/v1/test/inbound_messages', {
     channel: 'ch_test_whatsapp',
@@ -353,7 +353,7 @@ test('whatever a provider answers instead of a file, nothing of it is kept, and 
     urls.map((url, index) => ({ index, reference: { url } })),
   )
   const fine = await one(good.url)
-  // before time goes on for those who hang, which could end this copy too
+  // advancing the clock for the hanging ones could end this copy too
   const file = await settled(world, fine.content.attachments[0].url)
   const answers = []
   for (const { url } of message.content.attachments) answers.push(await settled(world, url, 30_000, true))
@@ -497,7 +497,7 @@ test('with a bucket, files are kept there, every request signed, and read and de
   assert.deepEqual([bucket.objects.size, bucket.refused], [0, []])
 })
 
-/** The media of this world as a process has them that was started with another bucket, or without one; `pass` is its hourly pass. */
+/** The media of a process that was started with another bucket or none; `pass` is its hourly run. */
 function withBucket({ platform, services, pool }: World, url: string | undefined) {
   const changed = {
     ...platform,
@@ -529,7 +529,7 @@ test('files in a bucket that is not configured any more are told of, and removed
   const early = [await none!.overdue(), bucket.objects.size, await none!.breaches()]
   await world.clock.advance(2 * day)
   const late = await none!.breaches()
-  // the operator has begun to move its files over
+  // the operator has begun to move files
   other.objects.set(...moved!)
   await another!.pass()
   const partly = [

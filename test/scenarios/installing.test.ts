@@ -1,4 +1,4 @@
-/** After a newer version is pulled, its packages are installed before anything runs. */
+/** After an update of the checkout, its packages are installed before anything runs. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -14,7 +14,7 @@ const wanted = {
   'node_modules/other-platform': { version: '1.0.0', optional: true },
 }
 
-/** A checkout whose `npm ci` installs exactly what the lock file names and counts how often it was asked. */
+/** A checkout whose `npm ci` installs what the lock file names and counts its calls. */
 async function checkout(t: TestContext, installed: object) {
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-checkout-'))
   t.after(() => rm(folder, { recursive: true, force: true }))

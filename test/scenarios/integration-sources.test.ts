@@ -1,4 +1,4 @@
-/** Integration sources: upserts, keys and secrets, what a plugin may ask with its own key, and what a disabled or deleted one can still do (behaviour: integrations 1, 2). */
+/** Integration sources: upserts, keys, secrets, and disabled or deleted sources (behaviour: integrations 1, 2). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startWorld } from '../support/world.ts'

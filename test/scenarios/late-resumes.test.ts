@@ -1,4 +1,4 @@
-/** Marketing preferences from providers, in any order: of contacts, strangers and deleted contacts (behaviour: consent 4.4). */
+/** Marketing preferences from providers in any order (behaviour: consent 4.4). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startWorld } from '../support/world.ts'
@@ -11,7 +11,7 @@ interface Ada {
   remove(): Promise<unknown>
 }
 
-/** Has a provider tell of marketing at seconds of one minute, of a contact and of a stranger; resolves to whether the last marketing templates to them are taken. */
+/** Reports preferences of a contact and a stranger at these seconds; resolves to whether the last marketing templates to them are accepted. */
 async function afterMarketingWords(
   t: TestContext,
   words: (told: (status: 'opted_out' | 'opted_in', second: number) => Promise<void>, ada: Ada) => Promise<void>,

@@ -98,7 +98,7 @@ test('a queued message can be cancelled once, with a refund', async (t) => {
 
   assert.equal(cancelled.status, 200)
   assert.equal(cancelled.body.status, 'failed')
-  // without a provider there is no code of one; a string stands there all the same, not null (behaviour: messages 1.3)
+  // without a provider, `provider_code` is an empty string and not null (behaviour: messages 1.3)
   assert.deepEqual([cancelled.body.error.code, cancelled.body.error.provider_code], ['cancelled', ''])
   for (const path of [`/v1/messages/${sent.body.id}/events`, '/v1/events?type=message.failed']) {
     const [last] = (await api.get(path)).body.data

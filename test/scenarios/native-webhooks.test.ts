@@ -1,4 +1,4 @@
-/** Webhooks that shops and sites send by themselves: who may, what each kind of bad one is answered, and that each event is stored once (behaviour: integrations 4.1, 4.2, 4.3, 4.5, 4.6, 4.7, 4.8). */
+/** Webhooks of shops and sites: authentication, refusals, and each event stored once (behaviour: integrations 4.1, 4.2, 4.3, 4.5, 4.6, 4.7, 4.8). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Answered } from '../support/api.ts'

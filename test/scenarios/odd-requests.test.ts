@@ -1,11 +1,11 @@
-/** Requests as no library would write them: each still gets an answer with the envelope and a request id (behaviour: conventions 1). */
+/** Unusual requests get an answer with the envelope and a request id (behaviour: conventions 1). */
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import test from 'node:test'
 import { startWorld } from '../support/world.ts'
 
-/** The response of the service to these bytes. */
+/** The service's response to these bytes. */
 async function answerTo(
   base_url: string,
   bytes: string,

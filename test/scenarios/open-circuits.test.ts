@@ -1,4 +1,4 @@
-/** Providers that fail again and again: which message tries them, and what lets the others go at once (behaviour: messages 7.8; channels 4.3). */
+/** Probes of failing providers, and recovery (behaviour: messages 7.8; channels 4.3). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { request } from 'undici'
@@ -19,7 +19,7 @@ async function liveWorld(t: TestContext) {
     statusOf,
     send: (to: string, more: object = {}) => scripted.send({ to, ...more }),
     sendMany: (to: string, count: number, more: object = {}) => scripted.sendMany(count, { to, ...more }),
-    /** How many seconds it takes until the message is sent. */
+    /** Seconds until the message is sent. */
     async secondsUntilSent(id: string) {
       for (let seconds = 0; seconds < 300; seconds++) {
         await world.settle()
@@ -90,7 +90,7 @@ test('a probe whose recipient has opted out meanwhile is none: the next message 
   assert.ok(provider.sent.length > tried, `nothing was handed over on ${channel}`)
 })
 
-/** A channel whose provider has failed for two minutes, and is back, while its next probe is most of half a minute away. */
+/** A provider that failed for two minutes and works again, with the next probe nearly half a minute away. */
 async function backAgain(t: TestContext) {
   const living = await liveWorld(t)
   const { provider, sendMany, live, sent } = living

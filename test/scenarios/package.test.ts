@@ -1,4 +1,4 @@
-/** The package of `npm pack`, installed as users install it, starts in an empty folder and on the data of a checkout. */
+/** The npm package, installed as users install it. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import {
@@ -35,12 +35,12 @@ interface Packed {
 
 const folder = mkdtempSync(join(tmpdir(), 'posthorn-package-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
-// from what a build of the image is given, and in a folder of its own: nothing is written into the checkout
+// a copy, so that nothing is written into the checkout
 const source = join(folder, 'source')
 for (const path of [...dockerContext(), 'README.md', 'CHANGELOG.md']) cpSync(join(root, path), join(source, path))
 symlinkSync(join(root, 'node_modules'), join(source, 'node_modules'))
 cpSync(join(root, 'console/dist'), join(source, 'console/dist'), { recursive: true })
-// npm, and whatever it starts, on the Node of the checkout: that of the machine may be too old for the package
+// the machine's own Node may be too old for npm's children
 const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH']}` }
 const npm = (...args: string[]) =>
   run('npm', args, { cwd: source, env, timeout: withinMs, maxBuffer: 64 * 1024 * 1024 })
@@ -281,7 +281,7 @@ test(
       DATABASE_URL: database.url,
     }
     const program = ['unshare', '--mount', 'sh', '-c', contained, 'sh', ...image.entrypoint.map(inside)]
-    // its port is that of the service
+    // its port is the service's
     const others = Object.fromEntries(Object.entries(settings).filter(([name]) => name !== 'PORT'))
     const service = await serviceProcess(data, { ...others, ...outside }, program)
     closing(t, () => service.stop())

@@ -86,7 +86,7 @@ test('if the remaining parts are refused, the message fails, reports its accepte
     provider_code: '7',
     message: '2 of its parts were sent, the others were not: No.',
   })
-  // their receipts find the message, which has nothing left to be told
+  // its receipts find the message, which needs no further change
   assert.deepEqual([await events(), await reportsLeft()], [['message.failed'], 0])
   await world.invariants()
 })

@@ -8,7 +8,7 @@ import type { SendAttempt } from '../support/scripted-provider.ts'
 import { scriptedWorld } from '../support/scripted-world.ts'
 import { until } from '../support/waiting.ts'
 
-/** Sends parts one after the other, each with its duration; the outcomes are in `parts`. */
+/** Sends parts one after the other, each with a duration. */
 const inParts =
   (count: number, parts: number[], partMs: (part: number) => number) =>
   async ({ already_accepted }: OutboundMessage, { clock, signal, took }: SendAttempt): Promise<Outcome> => {
@@ -30,7 +30,7 @@ const inParts =
 async function liveWorld(t: TestContext) {
   const scripted = await scriptedWorld(t)
   const { world, api, read } = scripted
-  /** One pass, and what it waits for; then half a second. */
+  /** One run, then half a second. */
   const pass = async () => {
     await world.idleWatch.whileTimePasses(() => world.tick('dispatch'), 500)
     await world.clock.advance(500)
@@ -42,7 +42,7 @@ async function liveWorld(t: TestContext) {
       (await api.get(`/v1/messages/${id}/attempts`)).body.data
         .map(({ outcome, provider_message }: Record<string, string>) => [outcome, provider_message])
         .toReversed(),
-    /** Lets time go on until the message has this status. */
+    /** Advances time until the message has this status. */
     becomes: async (id: string, status: string): Promise<void> => {
       await until(`the message to be ${status}`, async () => {
         await pass()
@@ -97,7 +97,7 @@ test('parts accepted before a process is killed are not sent again', async (t) =
   provider.send = inParts(4, parts, (part) => (part < 3 ? 1000 : 3600_000))
   const { id, kill } = await dyingSendAttempt(t, world, send)
   await until('the third part', async () => {
-    // its lease ends by this clock, whatever the machine takes for a statement
+    // the lease ends by this clock, however long a statement takes
     await world.idleWatch.untilIdle()
     await world.clock.advance(500)
     return parts.includes(3)

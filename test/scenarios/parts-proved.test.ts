@@ -1,4 +1,4 @@
-/** Receipts prove which parts of an unanswered attempt were accepted: those are never sent again, and the others are (behaviour: messages 7.9). */
+/** Receipts prove which parts of an unanswered attempt were accepted: only the others are sent again (behaviour: messages 7.9). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { StatusQueryResult, Outcome, OutboundMessage } from '../../src/providers/provider.ts'
@@ -9,13 +9,13 @@ import { scriptedWorld } from '../support/scripted-world.ts'
 import { until } from '../support/waiting.ts'
 
 const total = 3
-/** The outcome of a part. `lost`: no answer; `hang`: no answer until the timeout. */
+/** `lost`: no answer; `hang`: no answer until the timeout. */
 type Ending = 'taken' | 'lost' | 'hang' | 'refused' | 'away'
 
 async function liveWorld(t: TestContext) {
   const scripted = await scriptedWorld(t)
   const { world, api, provider, callBack } = scripted
-  /** The parts that went out, in order, and what becomes of the next ones. */
+  /** Sent parts in order, and the outcomes of the next ones. */
   const parts: number[] = []
   const steps: (Ending | Promise<Ending>)[] = []
   provider.send = async ({ already_accepted }: OutboundMessage, { clock, signal, took }): Promise<Outcome> => {
@@ -41,7 +41,7 @@ async function liveWorld(t: TestContext) {
     ...scripted,
     parts,
     steps,
-    /** The provider tells of these, in one callback. */
+    /** Sends these in one callback. */
     tell: async (...reports: object[]) => {
       await callBack(...reports)
       await world.tick('callbacks')
@@ -50,14 +50,14 @@ async function liveWorld(t: TestContext) {
       (await api.get(`/v1/messages/${id}/attempts`)).body.data
         .map(({ outcome }: { outcome: string }) => outcome)
         .toReversed(),
-    /** Hands the message over, and leaves it in the middle of that. */
+    /** Begins a send attempt and returns during it. */
     begin: async () => {
       const before = parts.length
       const work = world.tick('dispatch')
       await until('a part to go out', () => parts.length > before && steps.length === 0)
       return { ended: async () => await world.idleWatch.whileTimePasses(() => work, 500) }
     },
-    /** Has the provider asked about the message whose hand-over had no answer; what it tells is told by `end`: that it cannot tell. */
+    /** Begins the status query of an unanswered attempt; `end` answers it with no information. */
     beginAsking: async () => {
       await world.clock.advance(30_000)
       const told = Promise.withResolvers<StatusQueryResult>()
@@ -79,7 +79,7 @@ async function liveWorld(t: TestContext) {
   }
 }
 
-/** The provider's id of a part that was sent this often. */
+/** The provider's id of a part's nth copy. */
 const idOf = (part: number, time = 1) => (time === 1 ? `p${part}` : `p${part}-${time}`)
 const receipt = (message_id: string, number: number, transition: string, more: object = {}) => ({
   kind: 'delivery_receipt',
@@ -292,7 +292,7 @@ for (const [name, ids, transition, expected] of [
     for (const provider_id of ids)
       await callBack({ kind: 'delivery_receipt', provider_id, transition, ...(transition === 'fail' ? failure : {}) })
 
-    // neither has committed when the other looks: each can remove its report only when both wait
+    // neither transaction sees the other, so only waiting lets both remove their reports
     const passes = await holdOpen(world.pool, async (gate) => {
       await gate`lock table callback_items in share mode`
       const first = await holdOpen(world.pool, async (other) => {
@@ -352,7 +352,7 @@ test('a message in memory continues after the parts that receipts prove', async 
   steps.push('taken', 'lost')
   const id = await send()
   await world.settle()
-  // claimed, and not handed over
+  // claimed, not sent
   await world.pool`update dispatch_jobs set process_id = ${world.platform.process_id}, next_run_at = ${world.clock.iso(60_000)} where message_id = ${id}`
 
   await tell(receipt(id, 2, 'accept'))

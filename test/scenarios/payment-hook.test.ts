@@ -1,4 +1,4 @@
-/** The address at which Stripe tells of payments. */
+/** Stripe's payment webhooks. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { tenantOf } from '../../src/api/caller.ts'

@@ -1,4 +1,4 @@
-/** The plugin of its guide does all that the guide promises of it (that the pages run as they are written is in guides.test.ts). */
+/** The plugin of its guide behaves as the guide promises; guides.test.ts runs the page itself. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -13,7 +13,7 @@ import { startWorld, type World } from '../support/world.ts'
 const guides = join(import.meta.dirname, '../../docs/guides')
 const run = promisify(execFile)
 
-/** The blocks of the guide in this language. */
+/** The guide's blocks in this language. */
 async function blocksIn(language: string): Promise<string[]> {
   const blocks = blocksOf(await readFile(join(guides, 'plugins.md'), 'utf8'))
   return blocks.filter((block) => block.language === language).map(({ text }) => text)
@@ -31,7 +31,7 @@ interface Plugin {
   onOrderStatus(settings: Settings, order: object): Promise<boolean>
 }
 
-/** The plugin of the guide. It is told the address that clients use, which in a test is not the one that is listened on. */
+/** The plugin gets the test's address in place of the public one. */
 async function pluginOf(t: TestContext, world: World): Promise<Plugin> {
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-plugin-'))
   const [text] = await blocksIn('ts')
@@ -65,7 +65,7 @@ const order = {
 
 test('the plugin of the guide registers, hears what is wanted, reports that once, and stops when it is told to', async (t) => {
   const world = await startWorld(t)
-  // it signs with the time of this machine, which answers tell
+  // the plugin signs with the machine's time
   world.clock.jump(Date.parse((await world.api().get('/healthz')).headers['date']!) - world.clock.now())
   const { api, key } = await world.account()
   const { register, poll, onOrderStatus } = await pluginOf(t, world)

@@ -1,4 +1,4 @@
-/** A connection pooler before the database: in session mode the service runs behind it, in transaction mode it says why not (behaviour: operating 3.7). */
+/** A connection pooler in front of the database (behaviour: operating 3.7). */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,12 +20,12 @@ import { serviceProcess } from '../support/service.ts'
 import { until, within } from '../support/waiting.ts'
 
 const program = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'].find((path) => existsSync(path))
-// in CI none is: there the test fails
+// in CI a missing program fails instead
 const skip =
   program === undefined && process.env['CI'] === undefined && 'needs PgBouncer (Debian: `apt install pgbouncer`)'
 const nobody = 65_534
 
-/** PgBouncer before a database; resolves to the address through it. */
+/** Starts PgBouncer; resolves to the address through it. */
 async function bounced(t: TestContext, url: string, mode: 'session' | 'transaction', more: string): Promise<string> {
   const server = new URL(url)
   const port = await ownPort()

@@ -1,4 +1,4 @@
-/** Rows submitted by processes that are killed, cancelled by their owner and starved of funds at random: one message for each row, none after a withdrawal, every cent in its place. */
+/** Crash test of producers: processes are killed, rows cancelled and funds exhausted at random. */
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -85,7 +85,7 @@ test(
   },
 )
 
-/** Processes of which each that is killed is followed by another, until no row waits. */
+/** Replaces each killed process until no row waits. */
 function startCrowd(t: TestContext, plan: Omit<SubmittingProcess, 'name'>) {
   const living = new Map<number, ChildProcess>()
   let kills = 0
@@ -118,10 +118,10 @@ function startCrowd(t: TestContext, plan: Omit<SubmittingProcess, 'name'>) {
     /** Resolves when one of them has submitted something. */
     moved: () => moved.promise,
     finished: () => living.size === 0,
-    /** Resolves when none is left, since nothing waits. */
+    /** Resolves when none is left. */
     end: () => ended.promise,
     kills: () => kills,
-    /** SIGKILL; another one takes its place. */
+    /** SIGKILL, then a replacement. */
     async killOne(place: number) {
       const child = living.get(place)
       if (child === undefined) return

@@ -1,4 +1,4 @@
-/** Submitting: whoever sends messages with rows of its own gets exactly one message for each, whatever comes in between (docs/decisions/producers.md). */
+/** A producer gets exactly one message for each of its rows (docs/decisions/producers.md). */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { bulkRowsMax } from '../../src/modules/messages/accept/group-commit.ts'
@@ -225,7 +225,7 @@ test('a batch of several accounts takes their wallets in one order, and holds no
     accounts.map(async (account) => (account === sent.account ? sent.channel : await smsChannel(account, '+15550101'))),
   )
   const [first, last] = accounts
-  // its row lies behind the other one from here on, which is where it would be locked otherwise
+  // from here on its row lies behind the other one, so it would be locked later
   await world.services.billing.creditWallet(world.pool, first!.id, 1, null)
   const held = await holdWallet(t, world, first!.id)
 
@@ -307,7 +307,7 @@ test('who stops marketing while a message of a producer waits for its commit doe
 
   const message = await world.services.messages.check(tenant, body)
   await account.api.patch(`/v1/contacts/${ada.id}`, { consent: { whatsapp: { marketing: 'opted_out' } } })
-  // as long as somebody's opt-out lets the whole account be asked again, and longer
+  // longer than an opt-out makes the process check the whole account again
   await world.clock.advance(10_000)
   const [outcome] = await world.services.messages.submit({
     origin: { type: 'console', id: 'usr_test' },
@@ -322,7 +322,7 @@ test('who stops marketing while a message of a producer waits for its commit doe
   await world.invariants()
 })
 
-/** A world with a producer, and an account that has so much money and so many rows. */
+/** An account with this much money and this many rows. */
 async function shop(t: TestContext, credit_micros: number, count = 12) {
   const producer = testProducer()
   const world = await startWorld(t, { producers: [producer.fragment] })
@@ -338,7 +338,7 @@ async function shop(t: TestContext, credit_micros: number, count = 12) {
   return { world, producer, sent: { account, channel, keys, submit } }
 }
 
-/** Keeps everybody else from charging an account until it is released. */
+/** Locks an account's wallet until released. */
 async function holdWallet(t: TestContext, { database_url }: { readonly database_url: string }, account_id: string) {
   const other = testPool(database_url, { max: 2, application_name: 'other' })
   closing(t, () => other.end({ timeout: 1 }))

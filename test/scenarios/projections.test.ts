@@ -1,4 +1,4 @@
-/** Counters of projections are exact at any time, whatever changes the messages and whichever process dies. */
+/** Counters of projections are exact at any time, also when processes die. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { testProjection, type TestProjection } from '../support/projection.ts'
@@ -40,7 +40,7 @@ type Scene = Awaited<ReturnType<typeof followed>>
 
 const text = (channel: string, to: string, more = {}) => ({ channel, to, type: 'text', text: { body: 'Hi' }, ...more })
 
-/** Passes over messages alone, so that nothing is folded. */
+/** Runs only the workers of messages, so nothing is folded. */
 async function rest(world: World): Promise<void> {
   await until(
     'messages to come to rest',
@@ -53,7 +53,7 @@ async function rest(world: World): Promise<void> {
   )
 }
 
-/** Each kind of change that a message may meet; resolves to the statuses in which the messages end that it made. */
+/** Each kind of status change; resolves to the final statuses of its messages. */
 const changes: Readonly<Record<string, (scene: Scene) => Promise<readonly MessageStatus[]>>> = {
   async 'the sandbox delivers, answers, refuses and fails at once'({ world, trial }) {
     for (const to of ['+15005550006', '+15005550008', '+15005550014', '+15005550001', '+15005550002'])
@@ -295,7 +295,7 @@ test('while messages move and processes fold at the same time, every look finds 
   const wrong: string[] = []
   let looks = 0
   for (let round = 0; round < 12; round++) {
-    // whoever is silent is taken for dead, and what it has in hand is taken over
+    // the silent process counts as dead, and its jobs are rescued
     for (const app of [world.app, second.app]) await app.worker('heartbeat').tick()
     const sends = [1, 2, 3, 4].flatMap(() => [
       trial.api.post('/v1/messages', text('ch_test_sms', '+15005550014')),
@@ -335,7 +335,7 @@ test('a projection has a name that a worker can have, and no other has it', () =
   assert.throws(() => projectionsOf({ notify: () => undefined, clock: fakeClock() }, named('runs', 'runs')), /one name/)
 })
 
-/** Holds the first fold open, with its rows counted and its transaction not ended, and tells when it is there. */
+/** Keeps the first fold's transaction open after its rows are counted; `onHeld` reports that moment. */
 function holdFirstFold(counting: TestProjection, onHeld: () => void): { release(): void } {
   const { promise, resolve } = Promise.withResolvers<void>()
   let first = true

@@ -1,4 +1,4 @@
-/** The proxies of deploy/, each in front of a service: TLS, whose address a client has, what stays inside, large files, and events as they happen. */
+/** The proxies of deploy/ in front of a service: TLS, client addresses, internal paths, large files, event streams. */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -23,13 +23,13 @@ const without = (program: string): string | false =>
 interface Ports {
   readonly http: number
   readonly https: number
-  /** Of the service behind it. */
+  /** The address of the service behind it. */
   readonly service: string
 }
 
 interface Proxy {
   readonly program: string
-  /** The file of deploy/, and what has to be different here; `whole` makes a configuration of that which the program takes. */
+  /** The file of deploy/ and its changes here; `whole` makes a complete configuration of it. */
   readonly file: string
   readonly changes: (folder: string, ports: Ports) => readonly (readonly [RegExp, string])[]
   readonly whole: (folder: string, text: string) => string
@@ -70,7 +70,7 @@ const caddy: Proxy = {
   check: (_folder, config) => ['validate', '--adapter', 'caddyfile', '--config', config],
 }
 
-/** Starts the program with its file of deploy/, and ends it with the test. Resolves to its https address. */
+/** Starts the program with its file of deploy/; resolves to its https address. */
 async function startProxy(t: TestContext, proxy: Proxy, service: string): Promise<{ https: string; http: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'posthorn-proxy-'))
   closing(t, () => rmSync(folder, { recursive: true, force: true }))
@@ -119,7 +119,7 @@ async function startProxy(t: TestContext, proxy: Proxy, service: string): Promis
   return { https, http: `http://127.0.0.1:${ports.http}` }
 }
 
-/** A client at this address, which trusts whatever certificate there is. */
+/** A client at this address that accepts any certificate. */
 const from = (localAddress: string) => new Agent({ localAddress, connect: { rejectUnauthorized: false } })
 
 for (const proxy of [nginx, caddy])
@@ -149,14 +149,14 @@ for (const proxy of [nginx, caddy])
       )
       assert.deepEqual([inside, outside], [Array(4).fill(404), Array(5).fill(200)])
 
-      // the service sees the client, whatever that says of itself
+      // the service sees the client's address and ignores a forged header
       const known = await ask('/v1/me', { headers })
       const forged = await ask('/v1/me', { headers: { ...headers, 'x-forwarded-for': '127.0.0.2' } }, stranger)
       assert.equal(known.status, 200, known.text)
       assert.deepEqual([forged.status, JSON.parse(forged.text).error.code], [403, 'ip_not_allowed'])
 
       const json = { ...headers, 'content-type': 'application/json' }
-      // an event arrives while its stream goes on
+      // an event arrives while its stream is open
       const listening = await request(`${https}/console/api/stream?account=${owner.account!}&mode=test`, {
         dispatcher: friend,
         headers: { cookie: owner.cookie! },
@@ -179,7 +179,7 @@ for (const proxy of [nginx, caddy])
       )
       assert.equal(listening.statusCode, 200)
 
-      // too large is said by the service; a file of contacts may be larger
+      // the service refuses large bodies, but accepts larger contact files
       const large = await ask('/v1/messages', {
         method: 'POST',
         headers: json,

@@ -1,4 +1,4 @@
-/** How many requests a key may send in a second (behaviour: conventions 9). */
+/** Rate limits per key (behaviour: conventions 9). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Answered } from '../support/api.ts'

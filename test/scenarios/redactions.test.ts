@@ -1,4 +1,4 @@
-/** Customers whom a platform wants forgotten, after its webhook is answered: whatever they left, whatever dies meanwhile, and however long it takes (behaviour: integrations 4.8). */
+/** Redaction of customers after the webhook is answered (behaviour: integrations 4.8). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { redacting } from '../../src/modules/automations/redactions/redaction.ts'
@@ -17,7 +17,7 @@ async function shopOf(t: TestContext, secret = 'shpss_0123456789abcdef') {
     await account.api.post('/v1/integration_sources', { platform: 'shopify', external_id: 'haus.myshopify.com' })
   ).body
   await account.api.patch(`/v1/integration_sources/${source}`, { signing_secret: secret })
-  /** Whom Shopify wants redacted: by his id, or everything that the sample has. */
+  /** Without an id it redacts the sample's customer. */
   const redact = async (event_id: string, external_id?: number) => {
     const body =
       external_id === undefined
@@ -29,7 +29,7 @@ async function shopOf(t: TestContext, secret = 'shpss_0123456789abcdef') {
   return { world, account, source, redact }
 }
 
-/** Receipts of `count` customers in turn, with a run each that waits: their external ids are 0, 1, 2, … */
+/** Reports `count` receipts of customers in turn, each with a waiting run; their external ids are 0, 1, 2, … */
 async function reported(
   world: World,
   account: TestAccount,
@@ -47,7 +47,7 @@ async function reported(
   await happened(world.platform, account, automation, events)
 }
 
-/** How many receipts still tell something, and how many runs wait, of this customer and of all. */
+/** Receipts with content and waiting runs, of this customer and of all. */
 async function left({ pool }: World, external_id: string) {
   const [row] = await pool<{ of_him: number; receipts: number; runs: number }[]>`
     select (select count(*)::int from automation_events where customer ->> 'external_id' = ${external_id}) as of_him,
@@ -67,7 +67,7 @@ test('a redaction is answered before anything of it is done, and one that is kil
 
   assert.equal((await redact('1', 1)).status, 200)
   assert.deepEqual(await left(world, '1'), { of_him: 1750, receipts: 3500, runs: 3500 })
-  // somebody else has the oldest receipt in hand, so that it cannot get to the end
+  // the oldest receipt is locked, so the job cannot finish
   const held = await world.pool.reserve()
   await held`begin`
   await held`set local idle_in_transaction_session_timeout = 0`

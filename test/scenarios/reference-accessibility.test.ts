@@ -1,4 +1,4 @@
-/** The pages of the reference for everybody: nothing that axe finds against WCAG 2.2 AA, and no sideways scroll, in light and dark, on a desk and on a phone (behaviour: operating 1.1). */
+/** Reference pages meet WCAG 2.2 AA by axe and have no horizontal scroll, in light and dark, wide and narrow (behaviour: operating 1.1). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
@@ -6,7 +6,7 @@ import { withoutChromium as skip } from '../support/chromium.ts'
 import { accessibilityBreaches, openConsole, schemes, sidewaysPixels, widths, looks } from '../support/console.ts'
 import { startWorld } from '../support/world.ts'
 
-/** One of each kind. */
+/** One page of each kind. */
 const paths = [
   '/docs',
   '/docs/api/messages',

@@ -1,4 +1,4 @@
-/** The reference in a browser: search, copying, the chosen language, requests with a test key (behaviour: operating 1.1). */
+/** The reference in a browser (behaviour: operating 1.1). */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { BrowserContext, Page } from 'playwright-core'
@@ -12,9 +12,9 @@ interface Opened {
   readonly world: World
   readonly context: BrowserContext
   readonly page: Page
-  /** Errors that the page logged, violations of its policy included. */
+  /** Logged errors, including policy violations. */
   readonly complaints: string[]
-  /** The addresses that were asked for. */
+  /** Requested addresses. */
   readonly asked: string[]
 }
 
@@ -204,7 +204,7 @@ test('odd things typed into the search, and a search that cannot be loaded, brea
     await page.waitForSelector('#search li')
     assert.equal(await page.locator('#search ul img').count(), 0)
   }
-  // Enter leads where all letters lead, and not where the first of them did
+  // Enter opens the match of the whole word
   await page.fill('#search input', 'send a message')
   await page.waitForSelector('#search li a[href="/docs/api/messages.send"]')
   await page.fill('#search input', 'roll secret')

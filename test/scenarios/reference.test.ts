@@ -1,4 +1,4 @@
-/** The reference that the service serves itself (behaviour: operating 1; conventions 7.3). */
+/** The reference (behaviour: operating 1; conventions 7.3). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
@@ -11,7 +11,7 @@ import { siteOf } from '../../src/docs/site.ts'
 import { assertAlone } from '../support/pages.ts'
 import { startWorld, type World } from '../support/world.ts'
 
-/** The pages that are made of the routes and catalogues. */
+/** Pages derived from routes and catalogues. */
 const pagesOf = ({ app }: World): string[] => [
   '/docs',
   '/docs/errors',
@@ -22,7 +22,7 @@ const pagesOf = ({ app }: World): string[] => [
   ...Object.keys(errorCatalogue).map((code) => `/docs/errors/${code}`),
 ]
 
-/** The page, having looked that it runs nothing but what its policy names by hash, and loads nothing. */
+/** Reads a page and checks that it runs only what its policy allows by hash, and loads nothing. */
 async function readPage(world: World, path: string): Promise<string> {
   const { status, headers, body } = await world.api().get(path)
   assert.equal(status, 200, path)
@@ -255,7 +255,7 @@ test('the samples are programs: each has the syntax of its language, and the bod
     assert.match(curl, /^curl /)
     if (take !== undefined) continue
     const typescript = sampleIn('typescript')
-    // that it compiles is for typescript-samples.test.ts
+    // typescript-samples.test.ts checks that it compiles
     assert.equal(
       typescript,
       codeSamples(site, route).find(({ language }) => language === 'typescript')?.text,

@@ -1,4 +1,4 @@
-/** A refusal is small, whatever was sent (behaviour: conventions 6.1, 7.6). */
+/** Error answers are small (behaviour: conventions 6.1, 7.6). */
 import assert from 'node:assert/strict'
 import { request } from 'undici'
 import test from 'node:test'
@@ -21,7 +21,7 @@ interface RefusedError {
   readonly details?: readonly { readonly param: string }[]
 }
 
-/** A response, and its size in bytes with its headers. */
+/** A response, and its size in bytes with headers. */
 async function ask(
   world: World,
   { key }: TestAccount,
@@ -74,7 +74,7 @@ function assertBounded({ status, bytes, json }: Awaited<ReturnType<typeof ask>>,
 
 const times = (count: number, text: string): string => Array.from({ length: count }, () => text).join(',')
 
-/** One key of nearly a megabyte, with a hundred and twenty values below it that no field may hold. */
+/** A key of nearly a megabyte above a hundred and twenty values that no field allows. */
 const attacks: Readonly<Record<string, string>> = {
   'numbers too large': `{"${'k'.repeat(900_000)}":[${times(120, '1e999')}]}`,
   'lone surrogates': `{"${'k'.repeat(900_000)}":[${times(120, '"\\ud800"')}]}`,
@@ -161,7 +161,7 @@ const name = fc.constantFrom(
 )
 const count = fc.constantFrom(1, 3, 120, 3000)
 
-/** The text of a value in which much is wrong. */
+/** A value with many errors, as text. */
 const wrong: fc.Arbitrary<string> = fc.oneof(
   leaf,
   fc.tuple(leaf, count).map(([value, n]) => `[${times(n, value)}]`),
@@ -178,7 +178,7 @@ const wrong: fc.Arbitrary<string> = fc.oneof(
     .map(([value, key, n]) => `[${times(n, `{"${key}":${value}}`)}]`),
 )
 
-/** A body with wrong values at its top, among the fields that the operation has. */
+/** A body with wrong values among the operation's own fields. */
 function wrongBody(route: Route): fc.Arbitrary<string> {
   const fields = Object.entries((requestExample(route) ?? {}) as Record<string, unknown>).map(
     ([field, value]) => [field, JSON.stringify(value)] as const,

@@ -1,4 +1,4 @@
-/** Responses to requests that are repeated with their Idempotency-Key (behaviour: idempotency 2; conventions 3.3). */
+/** Requests repeated with their Idempotency-Key (behaviour: idempotency 2; conventions 3.3). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Answered } from '../support/api.ts'

@@ -411,7 +411,7 @@ test('while two processes take events, no run of a source that is disabled, or o
   const sibling = await startProcess(t, world, 'sibling')
   const id = await automation('order.paid', { delay_seconds: 60 })
   let [told, stopped] = [0, false]
-  /** Reports until nothing follows any more, and five times after that. */
+  /** Reports until nothing more happens, and five times after that. */
   const reportOn = async (by: Pick<typeof api, 'post'>, name: string): Promise<string[]> => {
     const answers: string[] = []
     for (let n = 0; n < 500 && answers.slice(-5).filter((answer) => answer !== 'accepted').length < 5; n++) {

@@ -1,4 +1,4 @@
-/** Events that are reported at the same time share a transaction: what is wrong with one of them is no other's matter, and no source takes all of the room (behaviour: integrations 3.4, 3.5). */
+/** Concurrently reported events share a transaction but not their errors, and sources share the queue fairly (behaviour: integrations 3.4, 3.5). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { tenantOf } from '../../src/api/caller.ts'

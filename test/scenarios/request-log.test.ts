@@ -1,4 +1,4 @@
-/** The log has a line for every refusal, none for what went well, and nothing in it is secret (behaviour: operating 2.2). */
+/** The log has a line per refusal, none for success, and no secrets (behaviour: operating 2.2). */
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'

@@ -381,7 +381,7 @@ test('while the database is unreachable requests get 503 with Retry-After', asyn
   const account = await world.account()
   await account.api.get('/v1/me')
   const open = await closeDatabase(world.database_url)
-  // a connection that has not heard of its end yet takes what is sent on it along; of a message nobody could know what became, of a read it is 503
+  // a connection that does not know its end yet still sends: a message's outcome is then unknown, a read answers 503
   await world.idleWatch.whileTimePasses(async () => {
     for (let connection = 0; connection < poolUse(world.pool).max; connection++) await account.api.get('/v1/messages')
   })
@@ -433,7 +433,7 @@ test('the metrics show how this process uses its connections', async (t) => {
   assert.deepEqual(working, ['{state="in_use"} 1', '{state="waiting"} 0', '{state="max"} 10'])
 })
 
-/** Ends every connection to a database and refuses new ones; resolves to what lets them in again. */
+/** Ends every connection to a database and refuses new ones; resolves to a function that allows them again. */
 async function closeDatabase(url: string): Promise<() => Promise<void>> {
   const other = new URL(url)
   const name = other.pathname.slice(1)

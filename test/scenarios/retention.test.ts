@@ -1,4 +1,4 @@
-/** Retention: messages are deleted by month with everything derived from them; events, deliveries and logged requests by partition (behaviour: operating 6). */
+/** Retention (behaviour: operating 6). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { campaignTo, launched, numbers, passFor, readCampaign } from '../support/campaigns.ts'
@@ -8,7 +8,7 @@ import { startWorld, type World } from '../support/world.ts'
 const dayMs = 24 * 3600_000
 const text = { type: 'text', text: { body: 'Hello' } }
 
-/** A world that keeps messages for sixty days; it begins on the 31st of January. */
+/** A world that retains messages for sixty days, on the 31st of January. */
 async function shortMemory(t: TestContext) {
   const world = await startWorld(t, { settings: { message_retention_ms: 60 * dayMs } })
   await world.periodicJobs()
@@ -150,7 +150,7 @@ test('events, deliveries and requests are kept as long as the settings say', asy
     ['events', 'webhook_deliveries', 'request_log'].map((table) => partitions(world, table)),
   )
 
-  // this period and three more, and the one for what is of none
+  // this period, three later ones, and the default partition
   assert.deepEqual(before, [5, 5, 5])
   assert.equal(events![0], '20260209')
   assert.equal(deliveries![0], '20260330')

@@ -1,4 +1,4 @@
-/** An upgrade without a stop: the program of the schema before goes on beside the new one, on the schema that the new one has made (behaviour: operating 3.8). */
+/** A rolling upgrade: the previous program runs on the new schema beside the new one (behaviour: operating 3.8). */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
@@ -16,13 +16,10 @@ const root = join(import.meta.dirname, '../..')
 const git = (...args: string[]): string =>
   execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
 
-/** The newest file of the squashed migrations: databases of before them are upgraded with all processes stopped. */
+/** Databases with older migrations are upgraded with all processes stopped. */
 const squashedTo = 12
 
-/**
- * The commit before the newest migration; undefined where there is no history. While there is no migration after the squashed ones it is this commit: two
- * processes of one version, of which the second one migrates again.
- */
+/** The commit before the newest migration; undefined without history. Until there is one after the squashed files it is this commit. */
 function commitBefore(): string | undefined {
   try {
     const newest = readdirSync(join(root, 'migrations'))
@@ -39,7 +36,7 @@ function commitBefore(): string | undefined {
 
 const before = commitBefore()
 
-/** A checkout of the program before, with the packages of this one; resolves to what starts it. */
+/** Checks out the previous program, with this one's packages; resolves to its command. */
 async function checkoutOf(t: TestContext, commit: string): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'posthorn-before-'))
   closing(t, () => rmSync(folder, { recursive: true, force: true }))

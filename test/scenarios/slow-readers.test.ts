@@ -1,4 +1,4 @@
-/** Clients that ask and never read slow nobody down, and take no memory beyond a bound (behaviour: operating 8). */
+/** Clients that never read delay nobody and use bounded memory (behaviour: operating 8). */
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import test, { type TestContext } from 'node:test'
@@ -14,7 +14,7 @@ const growthMax = 400 * 1024 * 1024
 function neverReading(t: TestContext, world: World, count: number, bytes: string): Socket[] {
   const sockets = Array.from({ length: count }, () => {
     const socket = connect(Number(new URL(world.base_url).port), '127.0.0.1')
-    socket.on('error', () => undefined) // and nobody reads it
+    socket.on('error', () => undefined) // unread
     socket.write(bytes)
     return socket
   })

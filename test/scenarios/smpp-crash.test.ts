@@ -11,7 +11,7 @@ import { workerProcesses } from '../support/worker-processes.ts'
 const clock = systemClock()
 const messages = 600
 const windowSize = 10
-/** Received messages at which the bound process is killed. */
+/** The bound process is killed after so many messages. */
 const killsAt = [120, 360]
 const person = '+4915112345678'
 

@@ -48,7 +48,7 @@ async function channelOn(t: TestContext, port: number) {
     send: async (channel: string, body: string) =>
       (await api.post('/v1/messages', { channel, to: person, type: 'text', text: { body } })).body.id as string,
     statusOf: async (id: string) => {
-      // a receipt may precede our record of its message; it is matched again later
+      // a receipt may precede the record of its message; it is matched again later
       await world.clock.advance(250)
       await world.settle()
       return (await api.get(`/v1/messages/${id}`)).body.status as string

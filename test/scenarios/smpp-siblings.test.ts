@@ -1,4 +1,4 @@
-/** Several SMPP channels of one operator account, which share receipts. */
+/** SMPP channels of one operator account share receipts. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { smsc, type Smsc } from '../support/simulators/smsc.ts'
@@ -62,7 +62,7 @@ test('a receipt over the session of another channel of the account finds its mes
 
   await receiptOf(sim, 'f1', 'DELIVRD')
   await receiptOf(sim, 'f2', 'UNDELIV')
-  // an operator that does not name the sender
+  // this operator does not name the sender
   await receiptOf(sim, String(0xf3), 'DELIVRD', { to: '' })
   await look()
 

@@ -82,7 +82,7 @@ async function pass(world: World, ms: number, ...processes: readonly Pick<WorldP
   }
 }
 
-/** In milliseconds. The link waits by the test clock but binds in real time. */
+/** In milliseconds. Reconnects wait by the test clock, but binding takes real time. */
 async function passUntil(
   world: World,
   what: string,
@@ -155,7 +155,7 @@ test('a receipt with the id in another notation finds its message, also in anoth
   const { world, sim, hand, read } = await connected(t, { id: (n) => (0xab00 + n).toString(16) })
   const id = await hand()
 
-  // neither SMSC nor process remembers anything
+  // neither side remembers anything
   await world.stop()
   const next = await startProcess(t, world, 'next')
   await next.pass('sessions')

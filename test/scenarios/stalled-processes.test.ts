@@ -1,4 +1,4 @@
-/** A process that stalls while another rescues its messages sends none of them again and does not affect the other's jobs (behaviour: messages 7.7). */
+/** A stalled process whose messages another one rescues sends none of them again (behaviour: messages 7.7). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { StatusQueryResult, Outcome } from '../../src/providers/provider.ts'
@@ -10,7 +10,7 @@ import { until } from '../support/waiting.ts'
 const silence = 11_000
 const refused: Outcome = { kind: 'refused', code: 'upstream_rejected', provider_code: 'no', message: 'Not this one.' }
 
-/** Two processes on one database: `sleeper`, which dispatches at first, and the world. */
+/** Two processes: `sleeper`, which dispatches first, and the world. */
 async function twoProcesses(t: TestContext, settings: object = {}) {
   const scripted = await scriptedWorld(t, { settings })
   const { world, provider } = scripted
@@ -18,15 +18,15 @@ async function twoProcesses(t: TestContext, settings: object = {}) {
   return {
     ...scripted,
     sleeper,
-    /** Waits in the table for whichever process looks first, a second from now. */
+    /** Due a second from now, so it waits in the table. */
     send: (more: object = {}) => scripted.send({ send_at: world.clock.iso(1000), ...more }),
     pass: async (process: WorldProcess = sleeper) => await process.pass('dispatch'),
-    /** So long the sleeper does nothing; the world beats. */
+    /** Only the world sends heartbeats meanwhile. */
     async stall(ms = silence) {
       await world.clock.advance(ms)
       await world.tick('heartbeat')
     },
-    /** Begins a pass of the sleeper, and leaves it in the middle of a hand-over. */
+    /** Begins a run of the sleeper and returns during a send attempt. */
     async beginPass() {
       const before = provider.sent.length + provider.statusQueries.length
       const work = sleeper.app.worker('dispatch').tick()

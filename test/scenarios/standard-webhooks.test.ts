@@ -1,4 +1,4 @@
-/** Deliveries as Standard Webhooks has them: what the field's own packages verify unchanged, beside `Service-Signature` (behaviour: webhooks 4.5). */
+/** The packages of Standard Webhooks verify deliveries unchanged (behaviour: webhooks 4.5). */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
@@ -16,7 +16,7 @@ const standardHeaders = ({ headers }: Received) =>
     ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [name, String(headers[name])]),
   )
 
-/** Whether the packages of the field take it for genuine at `now`; they ask the clock of the machine, and agree with each other. */
+/** Checks with all packages, at the machine's time. */
 function isGenuine(t: TestContext, received: Received, secret: string, now: number): boolean {
   t.mock.timers.enable({ apis: ['Date'], now })
   const verdicts = [StandardWebhook, SvixWebhook].map((Webhook) => {
@@ -24,7 +24,7 @@ function isGenuine(t: TestContext, received: Received, secret: string, now: numb
       new Webhook(secret).verify(received.body, standardHeaders(received))
       return true
     } catch {
-      return false // what the verifiers throw for a wrong signature or an old time
+      return false // thrown for a wrong signature or an old time
     }
   })
   t.mock.timers.reset()

@@ -1,4 +1,4 @@
-/** Stopping a service that is being used: whoever sends is answered, until nobody can connect any more (behaviour: operating 4). */
+/** Stopping a busy service answers every client until none can connect (behaviour: operating 4). */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
@@ -12,17 +12,17 @@ import { serviceProcess } from '../support/service.ts'
 import { until } from '../support/waiting.ts'
 import { effort } from '../support/effort.ts'
 
-/** The whole last line; a busy machine may not finish in time, and says that instead. */
+/** The last log line; a busy machine may log a timeout instead. */
 const lastWord =
   /(?:^|\n)\{[^\n]*"msg":"(?:stopped|work in progress did not finish in time; it continues after the next start|the database connections did not close in time)"\}\n$/
 const rounds = effort(1, 5)
 const senders = 24
-/** The runner's own, and more for each round. */
+/** The runner's limit, plus time for each round. */
 const timeout = 900_000 + rounds * 60_000
 
 interface Tally {
   answered: number
-  /** Answers that said that they are the last of their connection. */
+  /** Answers with `Connection: close`. */
   last: number
   refused: number
   readonly problems: string[]
@@ -72,7 +72,7 @@ test(
 )
 
 test('it ends after its last log line, whatever connections are open', async (t) => {
-  // a socket that nobody closes
+  // a socket that stays open
   const script =
     "if (process.argv.includes('serve')) import('node:net').then(({ createServer }) => createServer().listen(0, '127.0.0.1'))"
   const kept = `--import=data:text/javascript,${encodeURIComponent(script)}`
@@ -134,7 +134,7 @@ test('a stop that cannot wait for hanging providers logs so once, and no databas
   )
 })
 
-/** A service whose log is kept from `info` on, and a key of its live mode. */
+/** A service with its log from `info` on, and a live key. */
 async function liveService(t: TestContext, settings: Readonly<Record<string, string>> = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-stopping-'))
   closing(t, () => rmSync(dataDir, { recursive: true, force: true }))
@@ -178,7 +178,7 @@ async function makeKey(
   return (JSON.parse(made.stdout) as { key: string }).key
 }
 
-/** Sends one message after the other, until a connect is refused. */
+/** Sends messages one after the other until a connect is refused. */
 async function sendUntilRefused(base_url: string, key: string, agent: Agent, tally: Tally): Promise<void> {
   for (let number = 0; number < 1_000_000; number++) {
     const outcome = await sendOne(base_url, key, agent)
@@ -208,7 +208,7 @@ function sendOne(base_url: string, key: string, agent: Agent): Promise<Outcome> 
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     })
     sent.on('error', (error: NodeJS.ErrnoException) => {
-      // where it could not even connect nothing was sent: nobody listens, or the system ended what connected as the listener closed
+      // if it could not connect, nothing was sent
       resolve(
         error.syscall === 'connect'
           ? 'refused'

@@ -1,4 +1,4 @@
-/** A database that cannot write: who asks is told 503 and when to come again, readiness follows the last write, and nothing is done twice. */
+/** A database that cannot write: 503 with Retry-After, readiness follows the last write, and nothing is done twice. */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { closing } from '../support/closing.ts'
@@ -95,7 +95,7 @@ async function cancelWaiting(operator: Pool): Promise<boolean> {
   return rows.length > 0
 }
 
-/** From now on rows of this table are refused with this SQLSTATE. */
+/** Refuses rows of this table with this SQLSTATE. */
 async function refuseRows({ pool }: World, table: string, state: string): Promise<void> {
   await pool.unsafe(
     `create function refuse_rows() returns trigger language plpgsql as $$ begin raise 'no' using errcode = '${state}'; end $$`,
@@ -106,7 +106,7 @@ async function refuseRows({ pool }: World, table: string, state: string): Promis
 const writableFigure = async (world: World): Promise<string | undefined> =>
   /^posthorn_database_writable (\d)$/m.exec((await world.api().get('/metrics')).body)?.[1]
 
-/** Every session of the world is read-only until what this resolves to is called. */
+/** Makes every session of the world read-only until the returned function is called. */
 async function readOnly(t: TestContext, world: World): Promise<() => Promise<void>> {
   const operator = testPool(world.database_url, { max: 1 })
   closing(t, () => operator.end({ timeout: 1 }))

@@ -1,4 +1,4 @@
-/** How often WhatsApp is asked for templates by name, and what is answered once it may not be asked (behaviour: channels 6.5). */
+/** Template look-ups at WhatsApp and their limits (behaviour: channels 6.5). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Answered } from '../support/api.ts'
@@ -6,7 +6,7 @@ import { approvedTemplate, whatsappWorld } from '../support/whatsapp-world.ts'
 
 const minuteMs = 60_000
 
-/** A connected channel whose provider has `order_update`, at the beginning of a minute. */
+/** A connected channel with the template `order_update`, at the beginning of a minute. */
 async function connected(t: TestContext) {
   const { graph, world, api, connect } = await whatsappWorld(t)
   graph.templates.push(approvedTemplate('order_update'))
@@ -24,7 +24,7 @@ async function connected(t: TestContext) {
     api,
     channel,
     send,
-    /** How often the provider was asked for templates. */
+    /** Template requests to the provider. */
     questions: () => graph.calls.filter((call) => call.endsWith('/message_templates')).length,
     async misspell(names: number) {
       for (let n = 0; n < names; n++) assert.equal((await send(`misspelt_${n}`)).status, 422)

@@ -1,4 +1,4 @@
-/** A template message is held against all parts of its template, for a message and for a campaign (behaviour: channels 6.3, 6.6; campaigns 3.4). */
+/** Parameters of template messages are checked against the template (behaviour: channels 6.3, 6.6; campaigns 3.4). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { approvedTemplate, whatsappWorld } from '../support/whatsapp-world.ts'

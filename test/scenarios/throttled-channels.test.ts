@@ -1,4 +1,4 @@
-/** Channels that their providers throttle: they pause, go on slower, and keep no other waiting (behaviour: messages 7.11). */
+/** Throttled channels pause, resume more slowly, and delay no others (behaviour: messages 7.11). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { request } from 'undici'
@@ -19,7 +19,7 @@ async function liveWorld(t: TestContext) {
   const { world, channel } = scripted
   return {
     ...scripted,
-    /** Time goes on in steps, as for a service that runs. */
+    /** Advances time in steps, as for a running service. */
     async live(ms: number, step_ms = 1000) {
       for (let passed = 0; passed < ms; passed += step_ms) {
         await world.clock.advance(step_ms)
@@ -56,7 +56,7 @@ test('a channel that is throttled for half a minute hands over one message now a
   await live(2000, 100)
   const late = await sent()
 
-  // those that were under way together, and the probes after 1, 2, 4, 8, 16 seconds
+  // the concurrent attempts, and probes after 1, 2, 4, 8, 16 seconds
   assert.ok(tried >= 5 && tried <= 15, `${tried} hand-overs`)
   assert.equal(during, '1')
   assert.ok(soon >= 2 && soon <= 15, `${soon} were sent at first`)
@@ -74,7 +74,7 @@ test('it goes on at half of what it sent, however many answers under way told th
     await sent(),
     async () => (await world.pool<{ pace: number }[]>`select pace from channel_pauses`)[0]!.pace,
   ]
-  // each answer asks for a little longer than the one before
+  // each answer asks for a longer wait
   provider.answer = () => throttled({ retry_after_ms: 1000 + provider.sent.length })
   await live(200, 100)
   const [together, paceThen] = [provider.sent.length - full, await pace()]
@@ -233,7 +233,7 @@ test('answers to questions are nothing for the channel either: one whose hand-ov
   await live(40_000)
 
   assert.equal(await figure(), '0')
-  // what was asked about was not handed over again, and the others went as probes
+  // the queried message was not sent again, and the others were probes
   assert.ok(provider.sent.length - before <= 8, `${provider.sent.length - before} hand-overs`)
 })
 

@@ -1,4 +1,4 @@
-/** `posthorn top`: what processes do, from their metrics (behaviour: command-line 12). */
+/** `posthorn top` (behaviour: command-line 12). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { runCli } from '../../src/cli/program.ts'

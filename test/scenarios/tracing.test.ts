@@ -1,4 +1,4 @@
-/** Traces: what a request causes is of its trace, at providers and webhook endpoints too; a collector that is named is told of the spans (behaviour: operating 9). */
+/** Traces reach providers, webhook endpoints and the collector (behaviour: operating 9). */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,7 +21,7 @@ const parent = '00f067aa0ba902b7'
 const traceparent = `00-${trace_id}-${parent}-01`
 const text = { type: 'text', text: { body: 'Hello' } }
 
-/** The id of the event that a delivery holds; throws where its signature is not genuine. */
+/** The event id of a delivery; throws if its signature is invalid. */
 function verifiedId({ body, headers }: Received, secret: string): string {
   const at = Number(headers['webhook-timestamp']) * 1000
   return Stripe.webhooks.constructEvent(body, String(headers['service-signature']), secret, 300, undefined, at).id
@@ -99,7 +99,6 @@ interface CollectedSpan {
   readonly attributes: readonly Attribute[]
 }
 
-/** A collector that keeps what it is told. */
 async function collector(t: TestContext) {
   const spans: CollectedSpan[] = []
   const http = await simulatedHttp(t, ({ path, body }) => {
@@ -137,7 +136,7 @@ test('a collector receives request, send attempt and delivery as one trace, with
   const message = { channel: 'ch_test_sms', to: '+15005550006', ...text, reference: 'order-1042' }
   const sent = await api.post('/v1/messages', message, { traceparent })
   const refused = await api.post('/v1/messages', { channel: 'ch_test_sms' }, { traceparent })
-  // a service that stops waits for its collector for a moment alone
+  // a stopping service waits for its collector only briefly
   const ours = await until(
     'the spans of two requests, of the hand-over and of the delivery',
     () => spans.filter(({ traceId }) => traceId === trace_id),

@@ -1,4 +1,4 @@
-/** The package of the TypeScript client is small, needs no Node API, has types that catch mistakes, and a README whose programs run. */
+/** The package of the TypeScript client: size, imports, types, and README programs. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'
@@ -15,7 +15,7 @@ after(() => rm(join(folder, '..'), { recursive: true, force: true }))
 const installed = join(folder, 'node_modules/@posthorn/client')
 const bytesMax = 15 * 1024
 
-/** The errors of `tsc` for this program with the installed client, one per line. */
+/** The errors of `tsc` for this program, one per line. */
 async function errorsOf(name: string, program: string): Promise<string[]> {
   await writeFile(join(folder, name), program)
   const types = ['--typeRoots', join(root, 'node_modules/@types'), '--types', 'node']

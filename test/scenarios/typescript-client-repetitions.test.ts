@@ -1,4 +1,4 @@
-/** Retries of the TypeScript client, and the key that it returns for continuing after a failure. */
+/** Retries of the TypeScript client, and its key for continuing after a failure. */
 import assert from 'node:assert/strict'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,7 +21,6 @@ async function start(t: TestContext) {
   return { world, account, proxy, posthorn }
 }
 
-/** The error that the promise rejects with. */
 async function failureOf(promise: PromiseLike<unknown>) {
   try {
     await promise

@@ -1,4 +1,4 @@
-/** The TypeScript client as it is installed, where it is said to run: on the oldest Node 20, on Deno, on Bun and on a page in a browser, through a network that loses an answer. */
+/** The installed TypeScript client on the oldest Node 20, Deno, Bun and in a browser, with a network that loses an answer. */
 import assert from 'node:assert/strict'
 import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import { once } from 'node:events'
@@ -25,7 +25,7 @@ const withoutRuntimes = installed instanceof Error && process.env['CI'] === unde
 const programWithinMs = 180_000
 const bytesMax = 15 * 1024
 const verifyingBytesMax = 2 * 1024
-/** Deliveries are signed by the clock of the world, which is not that of the programs. */
+/** Deliveries are signed by the world's clock, which differs from the programs'. */
 const ageMaxSeconds = 10 * 365 * 86_400
 
 function program(name: keyof Runtimes): string {
@@ -33,7 +33,7 @@ function program(name: keyof Runtimes): string {
   return installed[name]
 }
 
-/** Nothing of this process but what programs need to run at all: no proxy, no look for updates. */
+/** No proxy and no look for updates. */
 const env = {
   PATH: process.env['PATH'],
   HOME: folder,
@@ -42,7 +42,7 @@ const env = {
   NO_COLOR: '1',
 }
 
-/** Input of the program, and its expected output: the service's first response to it is lost. */
+/** Input of the program and its expected output. The first response to it is lost. */
 async function start(t: TestContext, settings: object = {}) {
   const world = await startWorld(t, { settings })
   const { api, key } = await world.account()
@@ -137,7 +137,7 @@ test(
 const runIn = (name: keyof Runtimes, ...args: readonly string[]) =>
   run(program(name), args, { cwd: folder, env, timeout: programWithinMs })
 
-/** As a bundler makes it of this module, gzipped. */
+/** A module as bundlers make it, gzipped. */
 async function bundled(name: string, module: string): Promise<Buffer> {
   await writeFile(join(folder, `${name}.mjs`), module)
   const { stdout } = await runIn(
@@ -156,7 +156,7 @@ const page = `<!doctype html><script type="importmap">{ "imports": { "@posthorn/
   globalThis.use = Promise.all([import('@posthorn/client'), import('/program.mjs')]).then(([client, { useClient }]) => (given) => useClient(client, given))
 </script>`
 
-/** Serves the page, the program and the files of the installed package; the origin. */
+/** Serves the page, the program and the package's files; resolves to the origin. */
 async function pageServer(t: TestContext): Promise<string> {
   const server = patientServer((request, response) => {
     if (request.url === '/') response.writeHead(200, { 'content-type': 'text/html' }).end(page)

@@ -1,4 +1,4 @@
-/** `verifyWebhook` of the installed client: takes what the service delivers, in either family of headers, and nothing else; never throws on what was received. */
+/** `verifyWebhook` of the installed client accepts genuine deliveries only, and never throws. */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { rm } from 'node:fs/promises'
@@ -15,7 +15,7 @@ const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`
 const other = `whsec_${Buffer.alloc(24, 2).toString('base64')}`
 const body = '{"id":"evt_1","object":"event","type":"message.sent","data":{"object":{"id":"msg_1","note":"Grüße"}}}'
 const now = 1_770_000_000
-/** It is `now`, for as long as the test goes on. */
+/** Stops the clock at `now`. */
 const standStill = (t: TestContext) => t.mock.timers.enable({ apis: ['Date'], now: now * 1000 })
 
 function service(seconds: number | string, ...secrets: string[]): Record<string, string> {

@@ -1,4 +1,4 @@
-/** The TypeScript client as it is installed, against the service behind a network that loses, holds back and cuts: nothing happens twice. */
+/** The installed TypeScript client with a network that loses, delays and truncates. */
 import assert from 'node:assert/strict'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -22,7 +22,6 @@ async function start(t: TestContext) {
   return { world, account, proxy, posthorn }
 }
 
-/** The error that the promise rejects with. */
 async function failureOf(promise: PromiseLike<unknown>) {
   try {
     await promise
@@ -106,7 +105,7 @@ test('retries end: the last failure is told, and says whether an answer came', a
 
   assert.ok(lost instanceof client.ConnectionError && lost.code === 'connection_failed' && lost.status === undefined)
   assert.ok(late instanceof client.TimeoutError && late.code === 'timeout' && late.name === 'TimeoutError')
-  // that which came too late may not have arrived at all
+  // the late one may not have arrived at all
   assert.deepEqual([tries, proxy.seen.length <= 3], [2, true])
 })
 

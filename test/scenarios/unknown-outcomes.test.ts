@@ -1,4 +1,4 @@
-/** A message whose send attempt had no answer is not lost, and not sent twice if the provider can report its status (behaviour: messages 7.3). */
+/** Messages with an unanswered send attempt are neither lost nor, if the provider reports status, sent twice (behaviour: messages 7.3). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Outcome } from '../../src/providers/provider.ts'
@@ -173,7 +173,7 @@ test('a receipt that comes while the message waits in memory for its turn ends i
   const id = await send()
   await world.settle()
   await world.clock.advance(halfAMinute)
-  // claimed, and not handed over: its claim is in the table, its job in memory
+  // claimed and not sent: the claim is in the table, the job in memory
   await world.pool`update dispatch_jobs set process_id = ${world.platform.process_id}, next_run_at = ${world.clock.iso(60_000)} where message_id = ${id}`
   await callBack(receipt(id, 'deliver'))
   await world.settle('callbacks')
@@ -350,7 +350,7 @@ test('a message in doubt on a channel that is disabled does not expire while a r
   await world.invariants()
 })
 
-/** A message that is being handed over by a process when that is killed. */
+/** A message whose process is killed during the send attempt. */
 async function killedHandOver(
   t: TestContext,
   { world, provider, send }: Awaited<ReturnType<typeof liveWorld>>,

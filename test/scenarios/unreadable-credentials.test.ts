@@ -1,4 +1,4 @@
-/** A channel whose credentials cannot be opened, and a message that cannot be told of: they hold nobody else up, and nothing goes out twice by them (behaviour: messages 7.5, 7.8; channels 4.2). */
+/** Unreadable credentials or events block only their own channel (behaviour: messages 7.5, 7.8; channels 4.2). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Outcome } from '../../src/providers/provider.ts'
@@ -35,7 +35,7 @@ async function twoChannels(t: TestContext) {
     scripted,
     bad,
     good,
-    /** As after the loss of the key that sealed them. */
+    /** As after the loss of their key. */
     breakCredentials: () => write('v1.lost.lost'),
     mend: () => write(sealed),
     send: async (channel: string) =>
@@ -63,7 +63,7 @@ test('a message that cannot be made ready does not have those handed over again 
   scripted.answer = (message) => (message.channel_id === good ? answer.promise : accepted(message))
   const slow = await send(good)
   const passing = world.tick('dispatch')
-  // otherwise the next pass could claim the message and wait for its answer
+  // otherwise the next run could claim the message and wait for its answer
   await until('the slow message to be with its provider', () => sentTo(slow) === 1)
   for (let second = 0; second < 5; second++) {
     await world.clock.advance(1000)

@@ -1,4 +1,4 @@
-/** Upgrades a database of the last version before the migrations were squashed (docs/decisions/squashed-migrations.md). */
+/** Upgrades a database of the last version before the squashed migrations (docs/decisions/squashed-migrations.md). */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ import { openSecrets } from '../../src/platform/secrets/secrets.ts'
 import { schemaText } from '../../src/platform/database/schema.ts'
 import type { Db, Pool } from '../../src/platform/database/sql.ts'
 
-/** The migrations and functions of the old version, each after a line with its name. */
+/** The old version's migrations and functions, each after a line with its name. */
 const fixture = readFileSync(join(import.meta.dirname, '../fixtures/schema-0045.sql'), 'utf8')
 
 test('an upgraded database has the schema of a fresh one, with its indexes in the same order', async (t) => {
@@ -113,7 +113,6 @@ async function database(t: TestContext) {
   return pool
 }
 
-/** Makes the database as the program of the old version made it: its migrations, then its functions. */
 async function makeBefore(sql: Db): Promise<void> {
   const at = '2026-01-31T09:30:00.000Z'
   await sql`create table schema_migrations (number integer primary key, name text not null, checksum text not null, applied_at timestamptz not null)`
@@ -130,7 +129,7 @@ async function makeBefore(sql: Db): Promise<void> {
   await sql`insert into installation (system_identifier, created_at) select system_identifier::text, ${at} from pg_control_system()`
 }
 
-/** Of indexes that look alike the planner takes the one made last (docs/decisions/set-wise-statements.md). */
+/** Among equal indexes the planner chooses the one created last (docs/decisions/set-wise-statements.md). */
 async function indexOrder(sql: Db): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`
     select c.relname || ' ' || i.relname as name from pg_index x join pg_class c on c.oid = x.indrelid join pg_class i on i.oid = x.indexrelid
@@ -138,7 +137,7 @@ async function indexOrder(sql: Db): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** Rows as the version before left them, of processes that are gone. */
+/** Rows of the old version's processes, which are gone. */
 async function leaveWork(sql: Pool, ids: IdMaker, secret: string) {
   const [account, queued, sent, endpoint, first, second] = [
     ids('acc'),

@@ -1,4 +1,4 @@
-/** `posthorn users …`: people are made and let in again from the command line, by links. */
+/** `posthorn users …` creates users and restores access by links. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { groups } from '../../src/cli/groups.ts'

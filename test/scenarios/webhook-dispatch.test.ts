@@ -1,4 +1,4 @@
-/** Deliveries from the fan-out to the receiver: none is lost or repeated without need, and changes of the endpoint apply at once. */
+/** Deliveries are not lost or repeated needlessly, and changes of the endpoint apply at once. */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import type { Socket } from 'node:net'
@@ -10,7 +10,7 @@ import { rawReceiver, respond } from '../support/raw-receiver.ts'
 import { until } from '../support/waiting.ts'
 import { startWorld, type TestAccount, type World } from '../support/world.ts'
 
-/** A receiver that answers 200 by default, and an endpoint with one delivery already, so that this process holds its lease. */
+/** A receiver, and an endpoint with one delivery already, so that this process has its lease. */
 async function start(t: TestContext, settings: object = {}) {
   let status: number | 'hang' = 200
   const hung: [Socket, string][] = []
@@ -35,7 +35,7 @@ async function start(t: TestContext, settings: object = {}) {
     endpoint_id,
     receiver,
     answer: (how: number | 'hang') => void (status = how),
-    /** Makes the receiver hang and so many events happen, until it has received so many requests in all. */
+    /** Creates events with a hanging receiver until it has this many requests in total. */
     async hanging(events: number, requests: number) {
       status = 'hang'
       const ids = await happen(world, account, events)
@@ -43,11 +43,11 @@ async function start(t: TestContext, settings: object = {}) {
       await receiver.arrived(requests)
       return ids
     },
-    /** Answers the requests that hang, or so many of them. */
+    /** Answers the hanging requests, or this many of them. */
     letGo(code = 200, count = hung.length) {
       for (const [socket, request] of hung.splice(0, count)) respond(code)(socket, request, 0)
     },
-    /** How many deliveries are where, without the first one. */
+    /** The number of deliveries in each table, without the first one. */
     async places() {
       const count = async (table: string) =>
         Number((await world.pool.unsafe(`select count(*) as n from ${table}`))[0]!['n'])
@@ -371,7 +371,7 @@ test('the queue depth includes deliveries in progress', async (t) => {
 
 test('a delivery that succeeds while the queue is read is not sent again', async (t) => {
   const { world, answer, letGo, places, receiver, hanging } = await start(t)
-  // what is read of the queue comes back once the gate is open
+  // a read of the queue returns once the gate is open
   await world.pool.unsafe(`
     alter function webhook_due_deliveries(json) rename to webhook_due_at_once;
     create function webhook_due_deliveries(p_wants json) returns setof webhook_queue language plpgsql as '

@@ -1,4 +1,4 @@
-/** Webhook endpoints: fields, limits, errors, encrypted secrets, and lists of deliveries. */
+/** Webhook endpoints: fields, limits, errors, encrypted secrets, lists of deliveries. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startWorld } from '../support/world.ts'

@@ -18,7 +18,7 @@ test('every change of a message reaches the endpoint, signed over the raw body',
   const sent = await account.api.post('/v1/messages', message())
   await pass(world, 10_000)
 
-  // on connections of their own they may come in any order
+  // separate connections may arrive in any order
   assert.deepEqual(receiver.received.map(({ json }) => json.type as string).toSorted(), [
     'message.delivered',
     'message.sent',
@@ -332,7 +332,7 @@ test('a new secret signs at once, and during an overlap both do', async (t) => {
     try {
       return Stripe.webhooks.constructEvent(body, signature, secret, 300, undefined, world.clock.now()) !== undefined
     } catch {
-      return false // what the verifier throws for a wrong signature
+      return false // thrown for a wrong signature
     }
   }
   const rolled = await account.api.post(`/v1/webhook_endpoints/${endpoint.id}/roll_secret`)

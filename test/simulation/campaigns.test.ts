@@ -110,7 +110,7 @@ async function simulate(t: TestContext, { world, random, shop, trial, channel, c
       consent_declared: true,
       launch: true,
     }
-    // no answer from a killed process
+    // a killed process does not answer
     await api(account)
       .post('/v1/campaigns', body)
       .catch(() => undefined)
@@ -149,7 +149,7 @@ async function simulate(t: TestContext, { world, random, shop, trial, channel, c
       .app.periodicJobs.find(({ name }) => name === 'fold-campaign-counters')!
       .run()
   }
-  /** While another process holds some rows, so that transitions are folded out of order. */
+  /** Another process locks some rows, so transitions are folded out of order. */
   const foldInDisorder = async () => {
     await holdOpen(world.pool, async (tx) => {
       await tx`select from message_transitions where status = ${random.pick(['queued', 'sent', 'delivered'])} for update skip locked`
@@ -167,7 +167,7 @@ async function simulate(t: TestContext, { world, random, shop, trial, channel, c
       const before = await snapshotOf(id)
       const { counters: c, status } = (await api(account).get(`/v1/campaigns/${id}`)).body
       const after = await snapshotOf(id)
-      // 0 before the snapshot; either while it is being completed
+      // 0 before the snapshot; either value during its completion
       const isWhole = c.total === after || c.total === before
       const exact =
         isWhole &&

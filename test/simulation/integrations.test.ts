@@ -17,7 +17,7 @@ const momentMs = 100
 const price = 1000
 const credit = 15_000
 const passesMax = 200
-/** Longer than a lease, and than sources and keys are cached. */
+/** Longer than a lease and than the caches of sources and keys. */
 const stepsMs = [10, 1000, 5000, 31_000, 61_000]
 
 for (const seed of seeds) {
@@ -106,7 +106,7 @@ function changesOf({ world, random, processes, shops, look, live, trial, made }:
   const { ask } = shops
   let alone = true
 
-  /** After the answer nothing waits any more, and nothing is sent of what was halted. */
+  /** After the answer no run waits, and the stopped object sends nothing. */
   const stop = async (
     what: string,
     isOf: (run: LookedAt) => boolean,

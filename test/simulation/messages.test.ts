@@ -18,7 +18,7 @@ const workers = ['dispatch', 'callbacks', 'fan-out', 'deliver', 'project-test']
 const passesMax = 400
 const momentMs = 100
 
-/** By recipient, with the statuses that a message may end in. */
+/** By recipient: the possible final statuses. */
 const live: Readonly<Record<string, readonly string[]>> = {
   '+19995550001': ['failed'],
   '+19995550002': ['failed'],

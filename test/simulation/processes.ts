@@ -1,4 +1,4 @@
-/** The processes of a simulation: two on one database, of which one is killed now and then. */
+/** Two processes on one database, one of which is killed now and then. */
 import type { WorldProcess } from '../support/process.ts'
 import type { Random } from '../support/random.ts'
 import type { World } from '../support/world.ts'
@@ -7,7 +7,7 @@ export interface SimulatedProcesses {
   readonly all: readonly WorldProcess[]
   pass(process: WorldProcess, worker: string): Promise<number>
   readonly work: () => Promise<void>
-  /** During a run of every worker, after another process was started. */
+  /** During a run of every worker, after a replacement has started. */
   readonly killOne: () => Promise<void>
   readonly letTimePass: () => Promise<void>
   deaths(): number

@@ -1,4 +1,4 @@
-/** Simulation of a bad provider in seeded random order: every message ends as the provider has it. */
+/** Simulation of a bad provider in seeded random order: messages end with the provider's status. */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { Outcome, OutboundMessage, Provider } from '../../src/providers/provider.ts'
@@ -26,7 +26,7 @@ const passesMax = 400
 const creditMicros = 10_000_000
 const priceMicros = 1000
 
-/** `asked`: status queries, receipts by its own ids. `naming`: no queries, receipts by our ids. */
+/** `asked`: has status queries, receipts have its own ids. `naming`: no queries, receipts have our ids. */
 const kinds = ['asked', 'naming'] as const
 
 for (const kind of kinds)
@@ -102,7 +102,7 @@ function backend(scripted: ScriptedProvider, kind: (typeof kinds)[number], seed:
       'hang',
       'hang',
     ])
-    // it may have arrived
+    // the message may have arrived
     if ((answer === 'hang' || answer === unknown) && random.below(2) === 0) process(message)
     return answer
   }

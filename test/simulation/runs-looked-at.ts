@@ -1,4 +1,4 @@
-/** Checks of automation runs: none changes after its end, and none waits in vain. */
+/** Checks of automation runs: none changes after its end, and none waits without a reason. */
 import type { Fragment, Pool } from '../../src/platform/database/sql.ts'
 
 export interface LookedAt {
@@ -16,7 +16,7 @@ export interface LookedAt {
   readonly customer: Record<string, unknown>
   readonly cancel_on: readonly string[]
   readonly channel_id: string
-  /** Why it must not wait; null: it may. */
+  /** null: it may wait. */
   readonly stopped: string | null
 }
 
@@ -30,7 +30,7 @@ export interface Halted {
 export interface Look {
   waiting(source_id: string | null, isSo: (run: LookedAt) => boolean): Promise<LookedAt[]>
   runs(ids: readonly string[]): Promise<LookedAt[]>
-  /** Nothing more may be sent of this until `released`. */
+  /** Nothing more may be sent for this until `released`. */
   halt(halted: Halted): Promise<void>
   release(id: string): void
   bury(ids: readonly string[]): void
@@ -71,7 +71,7 @@ async function sentOf(pool: Pool, { column, id, account_id }: Halted): Promise<n
   return row!.sent
 }
 
-/** Two runs of one automation for an event, or for a customer whose cart or checkout restarts the run. */
+/** Second runs of an automation for one event, or for a customer whose cart or checkout restarts the run. */
 function surplusRuns(rows: readonly LookedAt[]): string[] {
   const found: string[] = []
   for (const [pair, some] of Map.groupBy(

@@ -1,4 +1,4 @@
-/** Shops of a simulation: sources that report events by API and webhook, repeatedly and at once. */
+/** Simulated shops, which report events by API and webhook, repeatedly and concurrently. */
 import type { Answered } from '../support/api.ts'
 import type { Random } from '../support/random.ts'
 import { customWebhook, shopifyWebhook, type ShopWebhook } from '../support/shop-webhooks.ts'
@@ -17,7 +17,7 @@ export interface Shop {
 interface Telling {
   readonly source_id: string
   readonly send: () => Promise<Answered | null>
-  /** null: made by the platform. */
+  /** null: the platform creates it. */
   readonly event_id: string | null
   readonly customer: object
 }
@@ -25,7 +25,7 @@ interface Telling {
 export interface Shops {
   readonly all: readonly Shop[]
   tell(): Promise<void>
-  /** null if the process was killed. A wrong answer is a fault. */
+  /** null if the process was killed. */
   ask(method: string, path: string, key: string | undefined, body?: unknown): Promise<Answered | null>
   readonly faults: string[]
   readonly receipts: ReadonlyMap<string, string>
@@ -83,7 +83,6 @@ function tellingOf({ world, random, ask }: Asking, shop: Shop & { readonly id: s
 
 function receiptsNoted(faults: string[]) {
   const receipts = new Map<string, string>()
-  /** By source and event, and those answered as new. */
   const ofEvents = new Map<string, string>()
   const fresh = new Set<string>()
   const note = ({ source_id, event_id }: Telling, answer: Answered | null): boolean => {
@@ -105,7 +104,7 @@ function receiptsNoted(faults: string[]) {
   return { receipts, note }
 }
 
-/** Runs that should have ended by the time of the answer. */
+/** Runs that should have ended before the answer. */
 function stillWaiting(
   before: readonly LookedAt[],
   now: readonly LookedAt[],
@@ -151,7 +150,7 @@ export function shopsOf(world: World, random: Random, processes: SimulatedProces
         faults.push(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
       return answer
     } catch (error) {
-      // no answer from a killed process
+      // a killed process does not answer
       if (error instanceof Error && error.name === 'AssertionError') faults.push(`${method} ${path}: ${error.message}`)
       return null
     }
@@ -164,7 +163,7 @@ export function shopsOf(world: World, random: Random, processes: SimulatedProces
     return tellingOf({ world, random, ask }, { ...shop, id: shop.id }, number)
   }
 
-  /** If the event says so, waiting runs of the customer have ended by the time of the answer. */
+  /** Reports an event; the runs that it cancels must have ended before the answer. */
   const tellOne = async (telling: Telling): Promise<void> => {
     const waiting = await look.waiting(telling.source_id, (run) => sameCustomer(run.customer, telling.customer))
     const answer = await telling.send()

@@ -198,7 +198,7 @@ async function trySeveral(
       assert.deepEqual([stopped.kind, already_accepted, before], ['unavailable', accepted[0], already_accepted.length])
       assert.ok(whole.kind === 'accepted' && before < several.count, JSON.stringify(whole))
       assert.equal(several.taken(), several.count)
-      // the last part is reported by the outcome
+      // the outcome reports the last part
       for (const ids of accepted) assert.deepEqual(whole.provider_ids.slice(0, ids.length), ids)
       assert.ok(accepted.every(({ length }) => length < several.count))
     },

@@ -1,4 +1,4 @@
-/** The API without workers, on its own database and in real time. */
+/** The API without workers, with its own database and the real clock. */
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { buildApp, type App } from '../../src/app.ts'
@@ -22,7 +22,6 @@ export interface ApiAlone {
   readonly tenant: Tenant
 }
 
-/** `environment`: settings; `credit_micros`: balance of the account. */
 export async function startApiAlone(
   t: TestContext,
   environment: Readonly<Record<string, string>>,

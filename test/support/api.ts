@@ -7,7 +7,7 @@ import { boundMs } from './waiting.ts'
 export interface Answered {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Parsed if it is JSON, else the text. */
+  /** Parsed JSON, else the text. */
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any
 }
@@ -72,7 +72,7 @@ export function apiClient(
   }
 }
 
-/** `POST /v1/messages`; only the method for undocumented paths. */
+/** `POST /v1/messages`; undocumented paths are left out. */
 const nameOf = (method: string, path: string): string => [method, operationAt(method, path)?.path ?? '(none)'].join(' ')
 
 function parsed(text: string, type: string | undefined): unknown {

@@ -23,7 +23,7 @@ export async function sourceOf({ api }: Reporter, external_id = 'shop.example.co
   return body.id
 }
 
-/** On `order.paid`, without delay. */
+/** For `order.paid`, without delay. */
 export async function automationOf({ api }: Reporter, source_id: string, more: object = {}): Promise<MadeAutomation> {
   const { status, body } = await api.post('/v1/automations', {
     name: 'Thanks',
@@ -46,7 +46,7 @@ export interface Happened {
   readonly delay_ms?: number
 }
 
-/** One run per event; resolves to their ids. */
+/** Reports events and resolves to the ids of their runs, one per event. */
 export async function happened(
   { pool, ids, clock }: Parts,
   account: Reporter,

@@ -5,7 +5,7 @@ import { startWorld, type World } from './world.ts'
 
 const sendingWorkers = ['campaigns', 'dispatch', 'callbacks', 'project-campaigns']
 
-/** In steps of a tenth of a second, with all workers. */
+/** Advances in steps, with all workers. */
 export async function passFor(world: World, ms: number, step_ms = 100): Promise<void> {
   const work = async (): Promise<void> => {
     await world.settle('campaign-snapshots')

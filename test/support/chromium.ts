@@ -12,7 +12,7 @@ const executablePath = [process.env['CHROMIUM'], ...programs].find((path) => pat
 const how =
   'needs Chromium: install it (Debian: `apt install chromium-headless-shell`), or name its program in CHROMIUM'
 
-/** Why the test is skipped, or false. Never skipped in CI. */
+/** The reason to skip, or false. In CI a missing browser fails instead. */
 export const withoutChromium: string | false = executablePath === undefined && process.env['CI'] === undefined && how
 
 let browser: Promise<Browser> | undefined
@@ -35,7 +35,7 @@ async function closeBrowser(): Promise<void> {
 }
 
 after(closeBrowser, { timeout: boundMs })
-// the browser keeps the process alive, so the runner calls this after the last file
+// the browser keeps the process alive until the runner calls this
 ;(globalThis as { closeTestBrowser?: () => Promise<void> }).closeTestBrowser = closeBrowser
 
 export async function browserContext(t: TestContext, options: BrowserContextOptions = {}): Promise<BrowserContext> {

@@ -1,4 +1,4 @@
-/** The TypeScript client, packed and installed as users do. */
+/** The TypeScript client, packed and installed as users install it. */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, rmSync } from 'node:fs'
@@ -16,7 +16,7 @@ const withinMs = 120_000
 export type Client = typeof client
 
 export interface InstalledClient {
-  /** With `package.json` and the client installed. Removed by the caller. */
+  /** Contains `package.json` and the installed client. The caller removes it. */
   readonly folder: string
   readonly client: Client
 }
@@ -44,7 +44,7 @@ export async function installClient(): Promise<InstalledClient> {
   return { folder: app, client }
 }
 
-/** Packed once for all test processes, until the sources change. */
+/** Packed once for all test processes. */
 async function packedAndInstalled(): Promise<string> {
   const cache = join(root, 'node_modules/.cache')
   const installed = join(cache, `client-${await hashOfSources()}`)

@@ -3,11 +3,11 @@ import type { SteadyClock } from '../../src/lib/clock.ts'
 
 export interface FakeClock extends SteadyClock {
   advance(ms: number): Promise<void>
-  /** Sets the time without waking anybody. */
+  /** Sets the time; sleepers do not wake. */
   jump(ms: number): void
   /** ISO 8601, `ms` from now. */
   iso(ms?: number): string
-  /** When the current sleepers wake. */
+  /** Wake times of the current sleepers. */
   wakesAt(): readonly number[]
 }
 
@@ -23,7 +23,7 @@ export function fakeClock(start = '2026-01-31T09:30:00.000Z'): FakeClock {
   let sleepers: Sleeper[] = []
   return {
     now: () => now,
-    // as on a machine: its own start, with fractions
+    // starts at another moment and has fractions, like a machine's
     elapsed: () => now - jumped - start_ms + bootedFor_ms,
     jump(ms) {
       now += ms

@@ -1,4 +1,4 @@
-/** Closes what a test set up, the last first. */
+/** Closes test resources, the last one first. */
 import type { TestContext } from 'node:test'
 import { within } from './waiting.ts'
 

@@ -1,4 +1,4 @@
-/** The PostgreSQL of a test run: without durability, in memory where there is space, shared by the runs of a checkout and stopped by the last. */
+/** The PostgreSQL server of a checkout's test runs: without durability, in memory if there is space; the last run stops it. */
 import { hash } from 'node:crypto'
 import { accessSync, constants, statfsSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
@@ -13,11 +13,11 @@ const memory = '/dev/shm'
 const freeMinBytes = 2 * 1024 ** 3
 const checkout = join(import.meta.dirname, '../..')
 
-/** The name of its folder. Each checkout has its own server: removing a checkout removes the programs that its server runs. */
+/** Each checkout has its own server, because removing a checkout removes the server's programs. */
 export const clusterName = (root: string): string =>
   `posthorn-test-${process.getuid?.() ?? 'user'}-${hash('sha256', root).slice(0, 8)}`
 
-/** Starts or joins it. The caller stops it. */
+/** The caller stops it. */
 export async function testCluster(): Promise<Embedded> {
   const dataDir = join(hasSpace(memory) ? memory : tmpdir(), clusterName(checkout))
   const cluster = await connect(dataDir)
@@ -31,13 +31,13 @@ async function connect(dataDir: string): Promise<Embedded> {
     return await connected()
   } catch (error) {
     if ((await runningPostmaster(join(dataDir, 'postgres'))) !== undefined) throw error
-    // without durability a crash of the machine may leave anything; there is nothing in it to keep
+    // without durability, a crash of the machine may corrupt the files
     await rm(dataDir, { recursive: true, force: true })
     return await connected()
   }
 }
 
-/** Every world opens several connections, and a password costs each of them 4,096 rounds of SHA-256. */
+/** Saves the 4,096 rounds of SHA-256 that a password costs per connection. */
 async function trustLocalConnections(url: string, file: string): Promise<void> {
   const line = 'host all all 127.0.0.1/32 trust\n'
   const rules = await readFile(file, 'utf8')
@@ -48,7 +48,7 @@ async function trustLocalConnections(url: string, file: string): Promise<void> {
   await admin.end()
 }
 
-/** A database is hundreds of files: on a disk, making one takes twenty times as long. */
+/** On a disk, creating the hundreds of files of a database takes twenty times as long. */
 function hasSpace(folder: string): boolean {
   try {
     accessSync(folder, constants.W_OK)

@@ -10,7 +10,7 @@ export interface ConsoleClient {
   cookie: string | undefined
   account: string | undefined
   mode: 'live' | 'test' | undefined
-  /** Below `/console/api`. Text and bytes with a Content-Type are sent unchanged, all else as JSON. */
+  /** Below `/console/api`. Text and bytes with a Content-Type are sent unchanged, other bodies as JSON. */
   send(
     method: string,
     path: string,

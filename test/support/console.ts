@@ -30,7 +30,7 @@ export interface ConsoleOptions {
 export interface ConsolePage {
   readonly page: Page
   goto(path: string): Promise<void>
-  /** Fails if the page logged an error, broke its policy, or called another host. */
+  /** Fails if the page logged an error, violated its policy, or called another host. */
   assertQuiet(): void
 }
 
@@ -77,7 +77,7 @@ export async function accessibilityBreaches(page: Page): Promise<string[]> {
   }, axeRules)
 }
 
-/** Observers run at the end of a frame, so after two. */
+/** Observers run at the end of a frame, so it waits for two. */
 const drawn = (page: Page): Promise<void> =>
   page.evaluate(async () => {
     const { requestAnimationFrame } = globalThis as unknown as { requestAnimationFrame(begun: () => void): void }
@@ -98,7 +98,7 @@ export const sidewaysPixels = (page: Page): Promise<number> =>
     return documentElement.scrollWidth - documentElement.clientWidth
   })
 
-/** No axe findings and no sideways scroll, at the current width and scheme. */
+/** No axe findings and no horizontal scroll, at the current width and scheme. */
 export async function assertPresentable(page: Page): Promise<void> {
   assert.deepEqual(
     { breaches: await accessibilityBreaches(page), sideways: await sidewaysPixels(page) },
@@ -106,7 +106,7 @@ export async function assertPresentable(page: Page): Promise<void> {
   )
 }
 
-/** In its own windows. `shown`: waits for the screen. CONSOLE_SHOTS: folder for pictures. */
+/** Runs in separate windows. CONSOLE_SHOTS: folder for screenshots. */
 export async function assertPresentableEverywhere(
   opened: OwnersConsole,
   path: string,
@@ -138,7 +138,7 @@ export async function inEitherSchemeAndWidth(
   }
 }
 
-/** At the browser's address, because the guard compares origins. Its clock is fixed. */
+/** Uses the browser's address, because the guard compares origins. */
 export async function startConsoleWorld(t: TestContext, options: PlatformOptions = {}): Promise<World> {
   const port = await ownPort()
   return await startWorld(t, {
@@ -152,7 +152,7 @@ export interface OwnersConsole extends ConsolePage {
   readonly world: World
   readonly account: TestAccount
   readonly owner: ConsoleClient
-  /** `messages`, or `` for Home. */
+  /** `messages`, or an empty path for Home. */
   show(path: string, mode?: 'live' | 'test'): Promise<void>
   window(options?: ConsoleOptions): Promise<OwnersConsole>
 }
@@ -186,7 +186,6 @@ export async function windowOf(
   }
 }
 
-/** By label; a button by name; the h1. */
 export const field = (within: Page | Locator, name: string): Locator => within.getByLabel(name, { exact: true })
 export const button = (within: Page | Locator, name: string): Locator =>
   within.getByRole('button', { name, exact: true })

@@ -1,4 +1,4 @@
-/** Databases for tests: clones of a template that holds the migrated schema. */
+/** Test databases, cloned from a template with the migrated schema. */
 import { createHash, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -10,17 +10,17 @@ import { testPool } from './pool.ts'
 
 export interface TestDatabase {
   readonly url: string
-  /** Counts its idle sessions that hold this advisory lock. */
+  /** The number of idle sessions that have this advisory lock. */
   idleHolders(lock: number): Promise<number>
-  /** Removes it and disconnects from the server. */
+  /** Removes it and disconnects. */
   drop(): Promise<void>
 }
 
 const templateLock = 7_067_411_803
 
-/** A fresh database with every migration applied (`empty: true`: with none). */
+/** `empty`: without migrations. */
 export async function testDatabase(options: { empty?: boolean } = {}): Promise<TestDatabase> {
-  // the runner starts one server for all files; a file that runs without the runner starts its own
+  // the runner starts one server for all files; without the runner each file starts its own
   const shared = process.env['POSTHORN_TEST_DATABASE_URL']
   const own = shared === undefined ? await testCluster() : undefined
   const url = shared ?? own!.url
@@ -54,7 +54,7 @@ export async function testDatabase(options: { empty?: boolean } = {}): Promise<T
   }
 }
 
-/** Repeats a change that PostgreSQL refuses while a session is still connected (55006): it waits five seconds for a session to end, which may take longer on a busy machine. */
+/** Repeats a change that PostgreSQL refuses with 55006 because a session is still connected. PostgreSQL itself waits five seconds, too short on a busy machine. */
 async function whenUnused(change: () => Promise<unknown>): Promise<void> {
   for (let tries = 0; ; tries++) {
     try {
@@ -71,7 +71,7 @@ async function clone(admin: Pool, url: string, name: string): Promise<void> {
     try {
       return void (await admin.unsafe(`create database ${name} template ${template} strategy file_copy`))
     } catch (error) {
-      // another run has just removed it (3D000), or is still connected to it (55006)
+      // another run has just removed it (3D000) or is still connected (55006)
       if (!['3D000', '55006'].includes(sqlState(error) ?? '') || tries > 50) throw error
     }
   }
@@ -79,7 +79,7 @@ async function clone(admin: Pool, url: string, name: string): Promise<void> {
 
 const schema = once(async (): Promise<{ files: SchemaFiles; template: string }> => {
   const files = await readSchemaFiles()
-  // what writes into a database besides the files of its schema
+  // code that writes into a new database besides the schema files
   const code = await Promise.all(
     ['migrate.ts', 'functions.ts'].map((file) =>
       readFile(new URL(`../../src/platform/database/${file}`, import.meta.url), 'utf8'),
@@ -92,7 +92,7 @@ const schema = once(async (): Promise<{ files: SchemaFiles; template: string }> 
   return { files, template: `template_${createHash('sha256').update(parts.join()).digest('hex').slice(0, 16)}` }
 })
 
-/** Its name depends on the migrations, the functions and the code that applies them; the first process that needs it makes it. */
+/** The name derives from migrations, functions and the code that applies them. The first process that needs it creates it. */
 async function ensureTemplate(admin: Pool, url: string): Promise<string> {
   const { files, template } = await schema()
   if (await exists(admin, template)) return template

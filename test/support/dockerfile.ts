@@ -1,4 +1,4 @@
-/** The Dockerfile and its build context, read without a builder. */
+/** Reads the Dockerfile and its build context without a builder. */
 import { globSync, readFileSync } from 'node:fs'
 import { join, matchesGlob } from 'node:path'
 
@@ -18,7 +18,7 @@ export function instructionsOf(text: string): Instruction[] {
   return lines.map((line) => ({ name: line.split(' ', 1)[0]!, value: line.slice(line.indexOf(' ') + 1).trim() }))
 }
 
-/** Files not excluded by `.dockerignore`. The last pattern that matches a file or its folder decides. */
+/** Files that `.dockerignore` includes. The last pattern that matches a file or its folder decides. */
 export function dockerContext(): string[] {
   const rules = readFileSync(join(root, '.dockerignore'), 'utf8')
     .split('\n')

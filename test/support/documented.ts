@@ -47,7 +47,7 @@ let ofConsole: ReturnType<typeof read> | undefined
 function load() {
   const { document, patterns } = read('openapi.json')
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
-  // clients accept unknown values; this version must not send them
+  // clients accept unknown values, but this version must not send them
   ajv.addKeyword({
     keyword: 'x-extensible-enum',
     schemaType: 'array',
@@ -60,7 +60,7 @@ function load() {
 export const operationAt = (method: string, path: string): Operation | undefined =>
   operationIn((known ??= load()), method, path)
 
-/** Throws unless `console-openapi.json` declares the status and code. */
+/** Throws unless `console-openapi.json` declares status and code. */
 export function assertConsoleRefusal(method: string, path: string, { status, body }: Answered): void {
   const operation = operationIn((ofConsole ??= read('console-openapi.json')), method, path.split('?', 1)[0]!)
   if (operation === undefined) return

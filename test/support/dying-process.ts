@@ -5,7 +5,7 @@ import type { World } from './world.ts'
 
 export async function dyingSendAttempt(t: TestContext, world: World, send: (more: object) => Promise<string>) {
   const dying = await startProcess(t, world, 'dying')
-  // a message due now would be sent here
+  // the world would send a message that is due now
   const id = await send({ send_at: world.clock.iso(1000) })
   await world.clock.advance(1000)
   void dying.app
@@ -15,7 +15,7 @@ export async function dyingSendAttempt(t: TestContext, world: World, send: (more
   return { id, kill: () => dying.kill() }
 }
 
-/** Until other processes have noticed. */
+/** Waits until other processes have noticed. */
 export async function seeDeath(world: World): Promise<void> {
   await world.clock.advance(15_000)
   await world.tick('heartbeat')

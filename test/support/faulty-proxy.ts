@@ -1,4 +1,4 @@
-/** A proxy that loses, delays and cuts requests and answers. */
+/** A proxy that loses, delays and truncates requests and answers. */
 import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
@@ -22,7 +22,7 @@ export interface Seen {
 export interface FaultyProxy {
   readonly url: string
   readonly seen: Seen[]
-  /** In order; later requests and preflights pass. */
+  /** Applies faults in order, except to preflights. */
   next(...faults: Fault[]): void
 }
 

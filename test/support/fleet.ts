@@ -19,7 +19,7 @@ import { until, within } from './waiting.ts'
 import { testSecretKeys } from './world.ts'
 
 const program = ['/usr/bin/redis-server', '/usr/local/bin/redis-server'].find((path) => existsSync(path))
-/** Never skipped in CI. */
+/** In CI a missing Redis fails instead. */
 export const skipWithoutRedis =
   program === undefined && process.env['CI'] === undefined && 'needs Redis (Debian: `apt install redis-server`)'
 

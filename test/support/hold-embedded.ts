@@ -1,4 +1,4 @@
-/** `node hold-embedded.ts <folder>`: runs the embedded database until told to end. Prints address and pid. */
+/** `node hold-embedded.ts <folder>`: runs the embedded database until stopped. Prints address and pid. */
 import { startEmbedded } from '../../src/platform/database/embedded.ts'
 import { makeLog } from '../../src/platform/observability/log.ts'
 

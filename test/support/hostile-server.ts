@@ -1,4 +1,4 @@
-/** A server with every kind of broken HTTP answer, by name. */
+/** A server with every kind of broken HTTP answer. */
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { Outcome } from '../../src/providers/provider.ts'
@@ -6,7 +6,7 @@ import { closedPort, rawReceiver, respond, type Answer } from './raw-receiver.ts
 
 const json = (status: number, body: string): Answer => respond(status, body, 'content-type: application/json\r\n')
 
-/** After each the request may have been executed. */
+/** After each of these the request may have been executed. */
 export const hostileAnswers: Readonly<Record<string, Answer>> = {
   'no HTTP at all': (socket) => socket.end('220 smtp.example.com ESMTP\r\n\r\n'),
   'a page of a proxy': respond(
@@ -40,7 +40,7 @@ export const hostileAnswers: Readonly<Record<string, Answer>> = {
 
 const page = (status: number): Answer => respond(status, `<h1>${status}</h1>`, 'content-type: text/html\r\n')
 
-/** Errors in no provider's format: a 4xx was certainly not passed on, anything else may have been. */
+/** Errors in no provider's format: a 4xx means not sent, anything else is unknown. */
 export const foreignAnswers: Readonly<Record<string, readonly [Answer, Outcome['kind']]>> = {
   'a 400 of a proxy': [page(400), 'unavailable'],
   'a 401 of a proxy': [page(401), 'unavailable'],

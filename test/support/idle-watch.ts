@@ -8,29 +8,25 @@ import type { FakeClock } from './clock.ts'
 import { within } from './waiting.ts'
 
 export interface IdleWatch {
-  /** The pools of the watched processes. */
   readonly pools: Set<Pool>
-  /** The ingests of the watched processes: bulk commits pause in real time, so the test clock waits until all of them are empty. */
+  /** Bulk commits pause in real time, so the test clock waits until these are empty. */
   readonly ingests: Set<Services['ingest']>
-  /**
-   * Resolves once no statement is running and its callers have handled the answers. Also resolves after a second in which somebody waits for a connection (the database is
-   * away), and after half a minute at the latest, because a test may block a statement itself.
-   */
+  /** Resolves once no statement is running and its callers have handled the answers; also after a second in which somebody waits for a connection (the database is away), and after half a minute (the test may block a statement). */
   untilIdle(): Promise<void>
-  /** Does the work and advances the clock by `step_ms` whenever the world is idle. */
+  /** Advances the clock by `step_ms` whenever the world is idle. */
   whileTimePasses<T>(work: () => Promise<T>, step_ms?: number): Promise<T>
 }
 
-/** Turns of the event loop in a row without a statement. Data between two sockets of this process needs fewer. */
+/** Turns of the event loop without a statement; data between two sockets of this process needs fewer. */
 const quietTurns = 10
 const awayMs = 1_000
 const blockedMs = 30_000
-/** The most that the time between two checks counts: a suspended process receives no answers. */
+/** Longer pauses between checks count as this much: a suspended process receives no answers. */
 const checkMs = 10
 
 const machine = systemClock()
 
-/** `idleHolders` counts the sessions that are reserved for good and run nothing. */
+/** `idleHolders`: counts the reserved sessions that run nothing. */
 export function watchIdle(clock: FakeClock, pool: Pool, idleHolders: () => Promise<number>): IdleWatch {
   const pools = new Set([pool])
   const ingests = new Set<Services['ingest']>()
@@ -47,7 +43,7 @@ export function watchIdle(clock: FakeClock, pool: Pool, idleHolders: () => Promi
     return in_use === 0 || in_use === (await idleHolders()) ? 'quiet' : 'working'
   }
 
-  /** Once the work is over nothing advances the clock any more, so a second is enough. */
+  /** Once the work is over nothing advances the clock, so a second is enough. */
   async function untilIdle(isOver = () => false): Promise<void> {
     let [quiet, spent, waited, last] = [0, 0, 0, machine.now()]
     while (quiet < quietTurns) {

@@ -1,4 +1,4 @@
-/** Clients that repeat until accepted, and the check that every accepted message ended once. */
+/** Clients that repeat until accepted; checks that every accepted message ended once. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -29,7 +29,7 @@ export async function makeKey(service: ServiceProcess): Promise<string> {
   return key.key
 }
 
-/** A started service without reachable limits, and a key. It ends with the test. */
+/** A started service without reachable limits, and a key. */
 export async function unlimitedService(
   t: TestContext,
   dataDir: string,
@@ -46,7 +46,7 @@ export async function unlimitedService(
   return { service, key: await makeKey(service) }
 }
 
-/** Each key is repeated until accepted. `name`: prefix of the keys. */
+/** `name`: prefix of the Idempotency-Keys. */
 export function startLoad(
   service: ServiceProcess,
   key: string,
@@ -100,7 +100,7 @@ export function startLoad(
     giveUp() {
       stopping = gaveUp = true
     },
-    /** Resolves to all messages with recipients. */
+    /** Resolves to all messages with their recipients. */
     async stop() {
       stopping = true
       await Promise.all(running)
@@ -137,7 +137,7 @@ export async function whenFinal(
   return types
 }
 
-/** Resolves to event types by message, when all have arrived; repetitions are allowed. */
+/** Resolves to event types by message once all have arrived; repetitions are allowed. */
 export async function whenDelivered(
   received: readonly Received[],
   accepted: ReadonlyMap<string, string>,

@@ -1,4 +1,4 @@
-/** Counts waiting locks, so that tests wait for a blocked statement and not for a time. */
+/** Counts waiting locks, so that a test can wait for a blocked statement. */
 import type { Db } from '../../src/platform/database/sql.ts'
 
 export async function lockWaits(sql: Db): Promise<number> {

@@ -8,7 +8,7 @@ export interface MailServer {
   readonly url: string
   readonly mails: string[]
   refuse(count: number): void
-  /** These connections get no answer after the greeting; clients wait half a minute. */
+  /** The next connections get no answer after the greeting. */
   hang(count: number): void
   readonly hanging: () => number
 }

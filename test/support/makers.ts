@@ -1,4 +1,4 @@
-/** An object of each kind that operations name by id, and example requests. */
+/** Creates an object of each kind that operations name by id, and example requests. */
 import { requestExample } from '../../src/docs/openapi.ts'
 import type { Route } from '../../src/platform/http/route.ts'
 import { automationOf, happened, sourceOf } from './automations.ts'
@@ -11,7 +11,7 @@ export const pathWith = (route: Route, ids: readonly string[]): string => {
   return route.path.replaceAll(/\{\w+\}/g, () => ids[next++] ?? 'x')
 }
 
-/** Where the smallest example is invalid. */
+/** Replaces invalid smallest examples. */
 const bodies: Readonly<Record<string, unknown>> = {
   'PATCH /v1/contacts/{id}': { first_name: 'Ada' },
   'POST /v1/contact_lists/{id}/members': { contacts: ['ct_01m7z10y8texgrjk0p9bvk2cq6'] },

@@ -1,4 +1,4 @@
-/** Open transactions of this database and of others, which may block the event feed. */
+/** Open transactions, which may block the event feed. */
 import type { TestContext } from 'node:test'
 import { listRunning } from '../../src/platform/events/feed-horizon-repository.ts'
 import { transact, type Db, type Pool, type Transaction } from '../../src/platform/database/sql.ts'
@@ -12,7 +12,7 @@ export interface Open {
   readonly pid: number
 }
 
-/** Opens a transaction in a separate session, logged in as `role` if given. */
+/** Opens a transaction in a separate session. */
 export async function open(t: TestContext, url: string, role?: string): Promise<Open> {
   const address = new URL(url)
   if (role !== undefined) [address.username, address.password] = [role, role]
@@ -23,14 +23,14 @@ export async function open(t: TestContext, url: string, role?: string): Promise<
   const [row] = await sql<
     { xid: string; pid: number }[]
   >`select pg_current_xact_id()::text as xid, pg_backend_pid() as pid`
-  // a snapshot lists only transactions below the last one that has ended
+  // a snapshot lists only transactions below the last ended one
   const later = testPool(url, { max: 1 })
   await later`select pg_current_xact_id()`
   await later.end({ timeout: 1 })
   return { sql, xid: Number(row!.xid), pid: row!.pid }
 }
 
-/** Runs `work` in a transaction that may be idle for longer than the service allows. */
+/** The transaction may be idle for longer than the service allows. */
 export async function holdOpen<T>(pool: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
   return await transact(pool, async (tx) => {
     await tx`set local idle_in_transaction_session_timeout = 0`
@@ -44,7 +44,7 @@ export async function elsewhere(t: TestContext): Promise<string> {
   return other.url
 }
 
-/** The start of this transaction, or of the oldest one that blocks the feed, in milliseconds since 1970. */
+/** The start of this transaction, or of the oldest that blocks the feed, in milliseconds since 1970. */
 export async function startOf(sql: Db, one?: Open): Promise<number> {
   const running = await listRunning(sql)
   const found = running.find(({ xid, unrelated }) => (one === undefined ? !unrelated : xid === String(one.xid)))

@@ -1,12 +1,12 @@
-/** Ports for later listeners, reserved for one process. */
+/** Reserves ports for later listeners of one process. */
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { randomInt } from 'node:crypto'
 import { isFree } from '../../src/lib/system.ts'
 
-/** Below ephemeral ports, above those that browsers refuse (10080). */
+/** Below ephemeral ports and above those that browsers refuse. */
 const ports = [11_000, 19_999] as const
-/** A UDP port so far above reserves each; the system frees it with the process. */
+/** A bound UDP port at this distance reserves each; the system frees it with the process. */
 const reservedAbove = 10_000
 const triesMax = 200
 

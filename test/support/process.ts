@@ -1,4 +1,4 @@
-/** Further processes of a world that can be killed at any point. */
+/** More processes of a world, which can be killed at any point. */
 import type { TestContext } from 'node:test'
 import type { AddressInfo } from 'node:net'
 import { buildApp, type App } from '../../src/app.ts'
@@ -16,14 +16,14 @@ export interface WorldProcess {
   readonly base_url: string
   api(key?: string): Api
   pass(worker: string): Promise<number>
-  /** Listens to other processes and runs its workers as time passes. */
+  /** Listens to other processes; its workers run as time passes. */
   start(): Promise<void>
   stop(): Promise<void>
-  /** As SIGKILL: claims stay, nothing is finished. */
+  /** Like SIGKILL: claims remain and nothing is completed. */
   kill(): Promise<void>
 }
 
-/** Its name decides its ids. Ends with the test. */
+/** `name` determines its ids. */
 export async function startProcess(t: TestContext, world: PlatformWorld, name: string): Promise<WorldProcess> {
   const { clock, platform } = world
   const pool = testPool(world.database_url, { max: 6, application_name: name })
@@ -77,10 +77,7 @@ export async function startProcess(t: TestContext, world: PlatformWorld, name: s
   }
 }
 
-/**
- * PostgreSQL notices a dead client only at the end of a statement, whose locks remain until then. Statements that wait
- * for locks are skipped.
- */
+/** PostgreSQL notices a dead client only at the end of a statement and keeps its locks until then. Statements that wait for locks are skipped. */
 async function sessionsAreOver({ database_url }: PlatformWorld, name: string): Promise<void> {
   const sql = testPool(database_url, { max: 1, application_name: 'test' })
   const running = async () => {

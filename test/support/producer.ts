@@ -1,4 +1,4 @@
-/** A producer for tests: rows of which each becomes at most one message. */
+/** A producer for tests: each of its rows becomes at most one message. */
 import type { Tenant } from '../../src/api/caller.ts'
 import type { ItemOutcome, ProducerFragment } from '../../src/modules/messages/service.ts'
 import type { Traffic } from '../../src/modules/messages/accept/submission.ts'
@@ -15,7 +15,7 @@ export interface ProducerRow {
 export interface TestProducer {
   readonly fragment: ProducerFragment
   prepare(sql: Db): Promise<void>
-  /** Waiting rows `<kind>/1` and so on; resolves to their keys. */
+  /** Adds rows `<kind>/1` and so on; resolves to their keys. */
   add(sql: Db, tenant: Tenant, count: number): Promise<string[]>
   rows(sql: Db, keys?: readonly string[]): Promise<ProducerRow[]>
   waiting(sql: Db, count: number): Promise<string[]>

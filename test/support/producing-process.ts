@@ -1,7 +1,4 @@
-/**
- * A process that submits the test producer's rows until none waits. Argument: a line of JSON (`SubmittingProcess`);
- * prints `ready` and a line per submission.
- */
+/** A process that submits the test producer's rows. Argument: JSON (`SubmittingProcess`); prints `ready` and a line per submission. */
 import { pino } from 'pino'
 import { buildApp } from '../../src/app.ts'
 import { pause, systemClock } from '../../src/lib/clock.ts'
@@ -36,7 +33,7 @@ for (;;) {
   if (keys.length === 0) break
   const outcomes = await submitKeys(app, { ...given, keys })
   process.stdout.write(`${outcomes.filter(({ kind }) => kind === 'accepted').length}\n`)
-  // as a campaign without funds
+  // like a campaign without funds
   if (outcomes.some(({ kind }) => kind === 'no_funds')) await pause(20)
 }
 await pool.end()

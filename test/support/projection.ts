@@ -8,10 +8,10 @@ import type { Db } from '../../src/platform/database/sql.ts'
 export interface TestProjection {
   readonly projection: Projection
   prepare(sql: Db): Promise<void>
-  /** By origin and status; empty if the counters are exact. */
+  /** Differences by origin and status; empty if the counters are exact. */
   wrong(sql: Db): Promise<string[]>
   total(sql: Db): Promise<number>
-  /** Messages whose status is not the last folded one; only if nothing waits. */
+  /** Messages whose folded status is not the last one; call it when nothing waits. */
   behind(sql: Db): Promise<string[]>
   onFold: (rows: readonly TransitionRow[], tx: Db) => Promise<void>
 }
@@ -92,7 +92,7 @@ async function addCounts(tx: Db, projection: string, rows: readonly TransitionRo
     on conflict (projection, account_id, mode, origin_type, origin_id, status) do update set messages = c.messages + excluded.messages`
 }
 
-/** The furthest status, whatever the order. */
+/** Raises to the furthest status, whatever the order. */
 async function raiseRanks(tx: Db, projection: string, rows: readonly TransitionRow[]): Promise<void> {
   const ranks = rows.flatMap(({ message_ids, status }) =>
     message_ids.map((message_id) => ({ message_id, rank: rankOf[status] })),

@@ -1,4 +1,4 @@
-/** Collects the errors that all tests provoked over HTTP, for a comparison with the error catalogue. */
+/** Collects the error codes that tests provoked over HTTP. */
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ export function noteError(operation: string, status: number, code: unknown): voi
 
 export interface Provoked {
   readonly env: Readonly<Record<string, string>>
-  /** Codes never provoked. Removes the files. */
+  /** Removes the files; returns the codes that no test provoked. */
   close(): string[]
 }
 

@@ -78,5 +78,5 @@ function requestEnd(text: string): number {
   return text.length >= head + 4 + length ? head + 4 + length : -1
 }
 
-/** Nobody listens there while this process lives. */
+/** A port without a listener. */
 export const closedPort = (): Promise<number> => ownPort()

@@ -1,4 +1,4 @@
-/** A server that records requests and answers as a test wants. */
+/** A server that records requests and answers as the test says. */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
@@ -11,12 +11,12 @@ export interface Received {
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly body: string
-  /** undefined if it is no JSON. */
+  /** undefined if the body is not JSON. */
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly json: any
 }
 
-/** `hang`: no answer; `reset`: the connection is reset. */
+/** `hang`: no answer; `reset`: resets the connection. */
 export type Answer =
   | { readonly status?: number; readonly headers?: Record<string, string>; readonly body?: string | object }
   | 'hang'
@@ -25,7 +25,7 @@ export type Answer =
 export interface Receiver {
   readonly url: string
   readonly received: Received[]
-  /** In order; afterwards `always`. */
+  /** Answers in order, then `always`. */
   answerNext(...answers: Answer[]): void
   /** Initially 200. */
   always(answer: Answer | ((request: Received) => Answer)): void

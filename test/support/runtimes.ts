@@ -1,7 +1,4 @@
-/**
- * Runtimes for tests of the TypeScript client: pinned in `test/fixtures/runtimes`, installed under
- * `node_modules/.cache`.
- */
+/** Runtimes for tests of the TypeScript client: pinned in `test/fixtures/runtimes`, installed under `node_modules/.cache`. */
 import { execFile } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import { existsSync, globSync } from 'node:fs'
@@ -26,7 +23,7 @@ const programs: Readonly<Record<keyof Runtimes, string>> = {
   bun: 'node_modules/@oven/bun-*/bin/bun{,.exe}',
 }
 
-/** Installs them if needed. Throws with a sentence. */
+/** Installs them if needed. */
 export async function runtimes(): Promise<Runtimes> {
   const lock = await readFile(join(pinned, 'package-lock.json'))
   const cache = join(root, 'node_modules/.cache')

@@ -1,4 +1,4 @@
-/** A provider controlled by a test, which survives killed processes. */
+/** A provider controlled by a test; it survives killed processes. */
 import { Type } from 'typebox'
 import { capabilitiesOf } from '../../src/api/resources/channel.ts'
 import type {
@@ -28,7 +28,7 @@ export interface ScriptedProvider {
   readonly sent: OutboundMessage[]
   readonly statusQueries: UnconfirmedMessage[]
   connects: number
-  /** Default: accepts all. */
+  /** Default: accepts all messages. */
   answer: (message: OutboundMessage, connection: Connection) => Answer
   /** For attempts that take time or have several parts. */
   send?: (message: OutboundMessage, attempt: SendAttempt) => Promise<Outcome>

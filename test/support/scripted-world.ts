@@ -17,7 +17,7 @@ export async function scriptedWorld(
   const { api, id: account_id } = await world.account({ mode: 'live', credit_micros })
   const creation = { type: 'sms', provider: 'scripted', name: 'Alerts', credentials: {}, settings }
   let connected = 0
-  /** Another channel; resolves to its id. */
+  /** Creates another channel; resolves to its id. */
   const connect = async () =>
     (await api.post('/v1/channels', { ...creation, identifier: `+491510000000${++connected}` })).body.id as string
   const channel = await connect()

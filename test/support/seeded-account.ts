@@ -1,4 +1,4 @@
-/** An account in test mode with two weeks of history, for pictures of the console. */
+/** A test-mode account with two weeks of history, for screenshots. */
 import type { TestAccount, World } from './world.ts'
 
 export interface SeededAccount {

@@ -1,4 +1,4 @@
-/** The service as a process with its own data folder, for tests with kills. */
+/** The service as a process with its own data folder, for tests that kill it. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
@@ -30,7 +30,7 @@ const main = join(import.meta.dirname, '../../src/main.ts')
 
 const ofCheckout = [process.execPath, ...nodeFlags, main]
 
-/** The caller starts and stops it. `posthorn`: the program and first arguments; `options`: after `serve`. */
+/** The caller starts and stops it. `posthorn`: the program and its first arguments; `options`: after `serve`. */
 export async function serviceProcess(
   dataDir: string,
   settings: Readonly<Record<string, string>> = {},

@@ -1,4 +1,4 @@
-/** Processes with sessions of a provider that opens any number of them. */
+/** Processes with sessions of a provider that allows any number of them. */
 import type { TestContext } from 'node:test'
 import { Type } from 'typebox'
 import type { ProviderAdapter, Provider, Session, StoreItems } from '../../src/providers/provider.ts'
@@ -161,7 +161,7 @@ export async function sessionsWorld(t: TestContext, channels = 1) {
   }
 }
 
-/** In steps longer than heartbeats and leases. */
+/** Steps are longer than heartbeats and leases. */
 export async function passTime(
   world: { clock: { advance(ms: number): Promise<void> } },
   ms: number,

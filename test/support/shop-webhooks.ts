@@ -1,4 +1,4 @@
-/** Webhooks of shops: samples with the platforms' headers and signatures. */
+/** Shop webhooks: samples with the platforms' headers and signatures. */
 import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,10 +28,7 @@ export interface ShopWebhook {
   readonly body: string
 }
 
-/**
- * Base64 HMAC-SHA256 of the raw body (https://shopify.dev/docs/apps/build/webhooks/subscribe/https, "Validate the
- * origin of your webhook").
- */
+/** Base64 HMAC-SHA256 of the raw body (https://shopify.dev/docs/apps/build/webhooks/subscribe/https, "Validate the origin of your webhook"). */
 export function shopifyWebhook(
   topic: string,
   secret: string,
@@ -54,11 +51,7 @@ export function shopifyWebhook(
   }
 }
 
-/**
- * As `generate_signature` in
- * https://github.com/woocommerce/woocommerce/blob/trunk/plugins/woocommerce/includes/class-wc-webhook.php. `decoded`:
- * the secret after `wp_specialchars_decode`.
- */
+/** Follows `generate_signature` in https://github.com/woocommerce/woocommerce/blob/trunk/plugins/woocommerce/includes/class-wc-webhook.php. `decoded`: the secret after `wp_specialchars_decode`. */
 export function wooCommerceWebhook(
   topic: string,
   decoded: string,

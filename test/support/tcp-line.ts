@@ -7,9 +7,9 @@ import { within } from './waiting.ts'
 
 export interface TcpLine {
   readonly port: number
-  /** Pauses all connections, new ones too, without closing them. */
+  /** Pauses all connections, also new ones, without closing them. */
   hold(): void
-  /** Closes all connections and drops paused data. New connections pass. */
+  /** Closes all connections and drops paused data. New connections work. */
   cut(): void
 }
 

@@ -1,4 +1,4 @@
-/** A test reporter that writes test durations as JSON lines, so that slow files start first. */
+/** A test reporter that writes durations as JSON lines, so that slow files start first. */
 interface TestEvent {
   readonly type: string
   readonly data: {

@@ -1,20 +1,20 @@
-/** Waiting for the thing and not for a time: every wait of a test names what it waits for, is bounded, and fails with what was seen instead. */
+/** Waits for a condition instead of a time. Every wait names its condition, is bounded, and fails with the last value. */
 import { inspect } from 'node:util'
 import { pause, systemClock } from '../../src/lib/clock.ts'
 
-/** Far more than anything takes on a machine that is busy with other things, far less than the runner gives a test. */
+/** Longer than anything takes on a busy machine, shorter than the runner's limit per test. */
 export const boundMs = 120_000
-/** Looks are close together at first, and get rarer while nothing happens: each may cost a request. */
+/** Polls quickly at first and then more slowly, because each may cost a request. */
 const [firstPauseMs, lastPauseMs, pauseGrowth] = [2, 50, 1.2]
 
 const machine = systemClock()
 
-/** Lets this process stand still, as a busy machine does: nothing in it goes on meanwhile. */
+/** Blocks this process, like a busy machine. */
 export function standStill(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
-/** Looks again and again until `isIt` holds of what is seen, and resolves to that. `what` continues "waited for". */
+/** Polls until `isIt` accepts the value, and resolves to it. `what` continues "waited for". */
 export async function until<T>(
   what: string,
   look: () => T | Promise<T>,
@@ -30,7 +30,7 @@ export async function until<T>(
   }
 }
 
-/** The value of a promise that something else fulfils; rejects when that takes longer than the bound. */
+/** Rejects if the promise takes longer than the bound. */
 export async function within<T>(what: string, promise: Promise<T>): Promise<T> {
   const over = new AbortController()
   const late = machine.sleep(boundMs, over.signal).then(() => {

@@ -1,10 +1,10 @@
-/** A live account with the simulated Graph API, for tests of WhatsApp channels. */
+/** A live account with the simulated Graph API. */
 import type { TestContext } from 'node:test'
 import { closing } from './closing.ts'
 import { startWhatsapp } from './simulators/whatsapp.ts'
 import { startWorld } from './world.ts'
 
-/** Approved, `en_US`, without variables; `more` overrides. */
+/** Approved, `en_US`, without variables. */
 export const approvedTemplate = (name: string, more: object = {}) => ({
   id: `1${name}`,
   name,

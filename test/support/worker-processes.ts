@@ -15,7 +15,7 @@ import { testSecretKeys } from './world.ts'
 export interface WorkerProcesses {
   /** SIGKILL, then starts a replacement. */
   killOne(place: number): Promise<void>
-  /** By process id of the service; -1 if unknown. */
+  /** By the service's process id; -1 if unknown. */
   placeOf(process_id: string): number
   /** SIGTERM; resolves to exit codes. */
   stop(): Promise<(number | null)[]>
@@ -69,7 +69,7 @@ export async function workerProcesses(
       kills++
       child.kill('SIGKILL')
       await ended(child)
-      // sets its heartbeat back, which otherwise takes ten seconds
+      // ages its heartbeat, which otherwise takes ten seconds
       const its_id = `%.${child.pid!}.%`
       await pool`update processes set heartbeat_at = heartbeat_at - interval '1 minute' where id like ${its_id}`
       await pool`update channel_sessions set lease_until = lease_until - interval '1 minute' where process_id like ${its_id}`

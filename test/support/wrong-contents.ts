@@ -23,7 +23,7 @@ export const carousel = (...cards: unknown[]) => ({ body, cards })
 const template = (components: unknown) => ({ name: 'a', language: { code: 'en' }, components })
 const card = (more: object) => [{ name: { formatted_name: 'Ada' }, ...more }]
 
-/** Type, value, and all expected failures (path and code). */
+/** Type, value, and all expected errors (path and code). */
 export const wrongContents: readonly (readonly [type: string, value: unknown, ...expected: string[]])[] = [
   ['text', null, 'text invalid_type'],
   ['text', 'Hi', 'text invalid_type'],

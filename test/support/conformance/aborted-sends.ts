@@ -21,7 +21,7 @@ export async function abortedSendsNothing(t: TestContext, provider: Provider, sa
     `it was aborted, and is ${JSON.stringify(outcome)}`,
   )
   if (left(taken)) return
-  // an earlier request would have arrived by now
+  // an earlier request would have arrived before this one
   const other = await send({ to, ...content, id: 'msg_00000000000000000000000009' })
   assert.deepEqual([other.kind, taken()], ['accepted', 1], 'an aborted send attempt was sent')
 }

@@ -1,4 +1,4 @@
-/** Conformance: callbacks are read, forgeries are not, and nothing makes an adapter throw. */
+/** Conformance: callbacks are read, forgeries are refused, and adapters never throw. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type {
@@ -129,7 +129,7 @@ function forgeries(call: Callback): Callback[] {
   return [...headers, ...queries, ...(body.length > 0 ? valuesChanged(call) : [])]
 }
 
-/** Other contents with the same proof: in the body, else in the parameters. */
+/** Other contents with the same proof. */
 function otherContents(call: Callback): Callback[] {
   if (call.body.length === 0)
     return Object.entries(call.query).map(([name, value]) => withQuery(call, { ...call.query, [name]: changed(value) }))

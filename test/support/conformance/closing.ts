@@ -1,4 +1,4 @@
-/** Conformance: nothing continues after `close` of a session. */
+/** Conformance: after `close` of a session nothing continues. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Provider, CallbackItem } from '../../../src/providers/provider.ts'
@@ -65,7 +65,7 @@ async function receivingSession(t: TestContext, provider: Provider, samples: Ada
     connection,
     items,
     finishStoring: () => stored.resolve(),
-    /** A request during which a close that does not wait would resolve. */
+    /** A close that does not wait would resolve during this request. */
     meanwhile: () => within('an answer', Promise.resolve(adapter.connect?.(connection, never))),
     async hear(body: string) {
       void Promise.resolve(say(body)).catch(() => undefined)

@@ -1,4 +1,4 @@
-/** Conformance: every call ends in a value whatever the server answers, and none sends a second message. */
+/** Conformance: every call returns a value whatever the server answers, and none sends a second message. */
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import type { TestContext } from 'node:test'
@@ -19,7 +19,7 @@ import type { Answer } from '../raw-receiver.ts'
 import { within } from '../waiting.ts'
 import { assertOutcome, unconfirmed, assertNoSecrets, messageOf, openingOf } from './send-attempts.ts'
 
-/** The HTTP client's bound, and socket buffers. */
+/** The HTTP client's bound plus socket buffers. */
 const floodBytesMax = 32 * 1024 * 1024
 const never = new AbortController().signal
 const to = '+4915112345678'
@@ -145,7 +145,7 @@ async function facesSilence(t: TestContext, provider: Provider, begin: Start): P
   await disconnect(stopped)
 }
 
-/** Anything else would send again or end a message whose outcome is unknown. */
+/** Any other result would send again, or end a message with an unknown outcome. */
 function assertQueryRepeated(
   result: StatusQueryResult | undefined,
   kind: 'no_answer' | 'throttled' = 'no_answer',
@@ -154,7 +154,7 @@ function assertQueryRepeated(
     assert.equal(result.kind, kind, `a provider that did not answer is queried again: ${JSON.stringify(result)}`)
 }
 
-/** Echoes of the request: as a debug page, in each provider's error format, as a line with credentials. */
+/** Echoes of the request: a debug page, each provider's error format, a line with credentials. */
 const repeats: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) =>

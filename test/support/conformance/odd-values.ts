@@ -1,4 +1,4 @@
-/** Conformance: texts that PostgreSQL cannot store, one of which would block all other messages. */
+/** Conformance: texts that PostgreSQL cannot store do not block other messages. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Provider } from '../../../src/providers/provider.ts'

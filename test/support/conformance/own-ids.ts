@@ -1,4 +1,4 @@
-/** Conformance: receipts identify messages by our ids, if the provider returns them. */
+/** Conformance: receipts identify messages by our ids if the provider returns them. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'

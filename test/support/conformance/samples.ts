@@ -1,4 +1,4 @@
-/** Samples for the conformance suite: a connection to a simulator, and ways to cause each case. */
+/** Samples for the conformance suite: a connection to a simulator, and a way to cause each case. */
 import type { TestContext } from 'node:test'
 import type {
   Callback,
@@ -21,11 +21,11 @@ export interface Provoked {
   readonly expected?: Readonly<Record<string, unknown>>
 }
 
-/** A message of which the provider may accept only some parts. */
+/** The provider may accept some parts only. */
 export interface SeveralSample {
   readonly message: Partial<OutboundMessage> & { readonly to: string }
   readonly count: number
-  /** The simulator's answer to the second part. */
+  /** Sets the simulator's answer to the second part. */
   readonly breakAfterFirst: (how: 'later' | 'refused') => void
   readonly taken: () => number
 }
@@ -33,9 +33,9 @@ export interface SeveralSample {
 export interface CallbackSamples {
   /** `content`: a signature; `sender`: a secret token. */
   readonly proof: 'content' | 'sender'
-  /** Unchanged for `sender`. */
+  /** For `sender`: unchanged. */
   readonly sign: (call: Callback) => Callback
-  /** Default: removes headers and parameters. */
+  /** Default: without headers and parameters. */
   readonly unsigned?: (call: Callback) => Callback
   readonly samples: readonly {
     readonly name: string
@@ -45,10 +45,10 @@ export interface CallbackSamples {
 }
 
 export interface StatusQuerySample {
-  /** `found` by our id, or `candidates` by content. */
+  /** By our id (`found`) or by content (`candidates`). */
   readonly by: 'found' | 'candidates'
   readonly to: string
-  /** The next request is executed, but not answered. */
+  /** The next request is executed but not answered. */
   readonly loseAnswer: () => void
   readonly loseRequest: () => void
   readonly ids: () => readonly string[]
@@ -62,7 +62,7 @@ export interface AdapterSamples {
   /** Default: those of `connection`. */
   readonly entered?: Readonly<Record<string, unknown>>
   readonly outcomes: Readonly<Record<Outcome['kind'], Provoked | readonly Provoked[] | Left>>
-  /** Received and not refused. */
+  /** The number of accepted messages. */
   readonly taken: (() => number) | Left
   readonly several: SeveralSample | Left
   readonly hostile: ((url: string) => { readonly tools: ProviderTools; readonly connection: Connection }) | Left
@@ -78,9 +78,9 @@ export interface AdapterSamples {
 
 export interface MediaSamples {
   readonly available: MediaReference
-  /** Permanent failures, by name. */
+  /** Permanent failures by name. */
   readonly gone: Readonly<Record<string, MediaReference>>
-  /** Temporary failures of `available`, by name. */
+  /** Temporary failures of `available` by name. */
   readonly passing: Readonly<Record<string, () => void>>
 }
 

@@ -1,4 +1,4 @@
-/** The conformance suite refuses wrong adapters, each of which breaks one rule. */
+/** The conformance suite refuses adapters that break a rule. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type {
@@ -196,7 +196,7 @@ test('a session that closes too early, or continues after its end, is refused', 
             ? { kind: 'open', session: { ...opened.session, close: () => close(opened.session) } }
             : opened
         },
-        // what is said comes over another connection, perhaps later
+        // the connection may deliver later
         async connect(...args) {
           await within('what was said', heard.promise)
           return await right.connect!(...args)

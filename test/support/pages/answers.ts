@@ -1,7 +1,4 @@
-/**
- * Compares command output with a page, where `…` stands for anything: the rest of a text, any value, or omitted members
- * and lines. Times are not compared.
- */
+/** Compares command output with a page, where `…` stands for the rest of a text, any value, or omitted members and lines. Times are not compared. */
 import { isDeepStrictEqual } from 'node:util'
 
 const rest = '…'
@@ -14,7 +11,7 @@ export function differenceOf(language: string, shown: string, printed: string): 
   return linesDifference(shown.trimEnd().split('\n'), lines.trimEnd().split('\n'))
 }
 
-/** As `differenceOf`. Lines are in order; indentation may differ. */
+/** Lines must be in order; indentation may differ. */
 export function excerptDifference(excerpt: string, text: string): string | undefined {
   const [shown, whole] = [excerpt, text].map((each) => each.replaceAll(/^ +/gm, '').trimEnd().split('\n'))
   const patterns = shown!.map((line) => (line === rest ? '[^]*?' : `${patternOf(line)}\n`))
@@ -129,7 +126,6 @@ function objectDifference(
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** `…` as a value, or for omitted members. */
 function relaxed(shown: string): unknown {
   const open: string[] = []
   const tokens = [...shown.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]|…|[^"[\]{}…]+/g)].map(([token]) => token)

@@ -5,13 +5,13 @@ export type Mark =
   | { readonly kind: 'not run'; readonly reason: string }
   /** `<!-- file: people.csv -->`: a file for the commands. */
   | { readonly kind: 'file'; readonly name: string }
-  /** `<!-- excerpt: src/app.ts -->`: from this file, with `…` for omissions. */
+  /** `<!-- excerpt: src/app.ts -->`: part of this file, with `…` for omissions. */
   | { readonly kind: 'excerpt'; readonly path: string }
   /** `<!-- later: 5 s -->` */
   | { readonly kind: 'later'; readonly ms: number }
   /** `<!-- while time passes -->`: the commands wait for something. */
   | { readonly kind: 'while time passes' }
-  /** `<!-- beside -->`: commands that continue in the background, or their output. */
+  /** `<!-- beside -->`: commands in the background, or their output. */
   | { readonly kind: 'beside' }
 
 export interface Block {

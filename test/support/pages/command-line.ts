@@ -1,4 +1,4 @@
-/** Commands of the checkout as pages write them, for a shell in another folder. */
+/** Defines the commands that pages use, for a shell in another folder. */
 import { join } from 'node:path'
 import { nodeFlags } from '../../../scripts/node-flags.mjs'
 

@@ -21,7 +21,7 @@ const shownPort = /\b3000\b/g
 
 const root = join(import.meta.dirname, '../../..')
 const answers = ['json', 'http', 'text', 'csv', '']
-/** Replaced by the id or secret printed last. */
+/** The id or secret printed last replaces it. */
 const placeholder = /\b([a-z]+(?:_[a-z]+)?)_…/g
 const idOrSecret = /\b(?:svc_(?:live|test|src)|whsec|[a-z]{2,5})_[A-Za-z0-9+/]{20,}=*/g
 
@@ -31,10 +31,7 @@ export interface Played {
   readonly folder: string
 }
 
-/**
- * Blocks are commands (`sh`), programs (`ts`), output (`json`, `http`, `text`, `csv`), files, or not run; throws at the
- * first failure or difference. Sets `BASE`, `KEY` and `LIVE_KEY`.
- */
+/** Throws at the first failure or difference. Sets `BASE`, `KEY` and `LIVE_KEY`. */
 export async function playPage(t: TestContext, markdown: string): Promise<Played> {
   const [port, own] = [await ownPort(), await ownPort()]
   const addresses = {
@@ -71,7 +68,7 @@ interface Stage {
   readonly port: string
 }
 
-/** Translates between a page's addresses, ids and secrets and those of the test. */
+/** Translates addresses, ids and secrets between page and test. */
 function pageValues({ world, account, live_key, port }: Stage) {
   const seen = new Map([
     ['acc', account.id],
@@ -97,7 +94,6 @@ function pageValues({ world, account, live_key, port }: Stage) {
   return { real, asShown, note }
 }
 
-/** A program becomes a file and a command. */
 async function writeCommands(
   { language, text, line }: Block,
   folder: string,
@@ -220,7 +216,7 @@ function startShell(t: TestContext, home: string, folder: string, env: NodeJS.Pr
       ])
       return { out, err, status: Number(status) }
     },
-    /** Resolves to the output file, once something was printed. */
+    /** Resolves to the output file once something is printed. */
     async runBeside(commands: string, name: string): Promise<string> {
       await writeFile(path(`${name}.sh`), commands)
       child.stdin.write(`( source '${path(name)}.sh' ) >'${path(name)}.out' 2>&1 </dev/null &\n`)
@@ -248,7 +244,7 @@ async function letPass(world: World, ms: number): Promise<void> {
   }
 }
 
-/** In seconds, with all work due. */
+/** Advances by seconds with all due work. */
 async function whileTimePasses<T>(world: World, running: Promise<T>): Promise<T> {
   let over = false
   const done = running.finally(() => (over = true))

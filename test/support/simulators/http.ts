@@ -1,4 +1,4 @@
-/** The HTTP server of a simulated provider, with odd answers on request. */
+/** The HTTP server of a simulated provider, with broken answers on request. */
 import { once } from 'node:events'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -22,19 +22,16 @@ export interface Said {
   readonly body?: string | Buffer | object
 }
 
-/**
- * `half`: the connection is reset amid the body. `lost`: executed, but reset before the answer. `pass`: answered as
- * usual.
- */
+/** `half`: reset during the body. `lost`: executed, then reset before the answer. `pass`: answered normally. */
 export type Odd = Said | 'pass' | 'hang' | 'reset' | 'half' | 'endless' | 'lost'
 
 export interface SimulatedHttp {
   readonly url: string
-  /** Only requests whose path matches `of`. */
+  /** Applies to requests whose path matches `of`. */
   answerNext(...answers: Odd[]): void
 }
 
-/** Ends with the test. A request with an odd answer is not executed, except for `lost`. */
+/** A request with a broken answer is not executed, except for `lost`. */
 export async function simulatedHttp(
   t: TestContext,
   answer: (received: SimulatedRequest) => Said | Promise<Said>,

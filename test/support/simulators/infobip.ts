@@ -38,9 +38,9 @@ export interface InfobipSimulator {
   reject(to: string, id: number, name: string): void
   changeKey(api_key: string): void
   answerNext(...answers: Odd[]): void
-  /** Sends a delivery report if the sender wants one. */
+  /** Sends a delivery report if the request asked for one. */
   tell(message: InfobipMessage, status: InfobipStatus, error?: object): Promise<Response>
-  /** A message to a number that forwards to this address. */
+  /** Forwards an inbound message to this address. */
   receive(webhook_url: string, ...results: readonly Readonly<Record<string, unknown>>[]): Promise<Response>
 }
 

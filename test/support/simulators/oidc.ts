@@ -7,11 +7,10 @@ export interface OidcSimulator {
   readonly url: string
   readonly client_id: string
   readonly client_secret: string
-  /** Signs in next. */
+  /** The person who signs in next. */
   person: { readonly sub: string; readonly email?: string }
   /** Override the claims of the next tokens. */
   claims: Readonly<Record<string, unknown>>
-  /** Parameters of each authorization. */
   readonly authorizations: URLSearchParams[]
   answerNext(...answers: Odd[]): void
 }

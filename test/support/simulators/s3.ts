@@ -1,4 +1,4 @@
-/** S3-compatible storage in memory, with checks of every Signature Version 4. */
+/** S3-compatible storage in memory that checks every Signature Version 4. */
 import { createHash, createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'

@@ -49,7 +49,7 @@ export interface Smsc {
   readonly binds: readonly { readonly command: string; readonly status: number }[]
   bound(): number
   readonly boundMost: () => number
-  /** Answer to `submit_sm`: 0 accepts, null does not answer. */
+  /** Status of `submit_sm` responses: 0 accepts, null sends none. */
   answer: number | null | ((message: Submitted, nth: number) => number | null)
   bindStatus: number
   enquiries: number
@@ -144,9 +144,9 @@ function readSubmitted(body: Buffer, id: string): Submitted {
 export interface SmscOptions {
   readonly id?: (n: number) => string
   readonly bindsMax?: number
-  /** Ends the oldest connection instead of refusing another. */
+  /** Ends the oldest connection instead of refusing a new one. */
   readonly endsOldest?: boolean
-  /** Delays the answer to `submit_sm`. */
+  /** Delays the response to `submit_sm`. */
   readonly answersAfter?: () => Promise<void>
   readonly tls?: { readonly key: string; readonly cert: string }
 }

@@ -25,7 +25,7 @@ export interface StripeSimulator {
   event(type: string, session: StripeSession, fields?: Readonly<Record<string, unknown>>): StripeEvent
 }
 
-/** `now` in milliseconds, for signatures. */
+/** `now`: milliseconds, for signatures. */
 export async function simulateStripe(t: TestContext, now: () => number): Promise<StripeSimulator> {
   const secret_key = 'sk_test_simulated'
   const webhook_secret = 'whsec_simulated'

@@ -1,4 +1,4 @@
-/** A simulator of Telegram's Bot API: one bot, its chats, webhook or polling. */
+/** A simulator of Telegram's Bot API: one bot with its chats, by webhook or polling. */
 import type { TestContext } from 'node:test'
 import { simulatedHttp, type SimulatedRequest, type Odd, type Said } from './http.ts'
 
@@ -13,7 +13,7 @@ type Fields = Record<string, unknown>
 export interface SentMessage {
   readonly method: string
   readonly parameters: Fields
-  /** As in our ids: `chat:message`. */
+  /** `chat:message`, as in our ids. */
   readonly id: string
 }
 
@@ -34,11 +34,11 @@ export interface TelegramSimulator {
   refuse(chat_id: number, error_code: number, description: string, parameters?: Fields): void
   answerNext(...answers: Odd[]): void
   file(file_id: string, path: string, content: Buffer): void
-  /** `fields`: of the message. Resolves to the update id. */
+  /** Resolves to the update id. */
   say(chat_id: number, fields: Fields, chat?: Fields): Promise<number>
   /** Resolves to the update id. */
   tap(message: SentMessage, text: string): Promise<number>
-  /** By webhook, or to the polling request. */
+  /** By webhook, or as the answer to the polling request. */
   tell(update: Fields): Promise<Response | undefined>
   repeat(update_id: number): Promise<Response | undefined>
 }
@@ -54,7 +54,7 @@ interface State {
   readonly callbacks: Map<number, Fields>
   updates: Fields[]
   webhook: { url: string; secret_token: string; allowed_updates: readonly string[] } | null
-  /** The current polling request. */
+  /** The open polling request. */
   poll: { answer: () => void; conflict: () => void } | null
   numbers: number
 }

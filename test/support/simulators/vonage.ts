@@ -22,7 +22,7 @@ export interface VonageSimulator {
   refuse(to: string, ...parts: readonly { readonly status: string; readonly 'error-text'?: string }[]): void
   changeSecret(api_secret: string): void
   answerNext(...answers: Odd[]): void
-  /** Sends a receipt of a part if the sender wants one. */
+  /** Sends a part's receipt if the request asked for one. */
   tell(message: VonageMessage, fields: Readonly<Record<string, string>>, part?: number): Promise<Response>
   receive(webhook_url: string, fields: Readonly<Record<string, string>>): Promise<Response>
 }
@@ -107,7 +107,7 @@ const resultOf = (messages: readonly object[]): Said => ({
   body: { 'message-count': String(messages.length), messages },
 })
 
-/** In values `&` and `=` become `_`; the digest is in capitals. */
+/** `&` and `=` in values become `_`; the digest is upper case. */
 function signed(options: VonageOptions, fields: Readonly<Record<string, string>>): Record<string, string> {
   if (options.signature_secret === undefined) return { ...fields }
   const all: Record<string, string> = { ...fields, timestamp: '1769851807', nonce: '6f7e8d' }

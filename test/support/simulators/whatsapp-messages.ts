@@ -1,4 +1,4 @@
-/** Meta's checks of messages: formats and limits. */
+/** Meta's checks of messages. */
 
 // oxlint-disable-next-line typescript/no-explicit-any
 type Json = any

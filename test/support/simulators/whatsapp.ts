@@ -11,7 +11,7 @@ import { wrongMessage } from './whatsapp-messages.ts'
 // oxlint-disable-next-line typescript/no-explicit-any
 type Json = any
 
-/** Instead of the next answer. `error`: of Graph; `cut`: the connection ends amid the answer; `none`: as usual. */
+/** Replaces the next answer. `error`: of Graph; `cut`: the connection ends during the answer; `none`: normal. */
 export type Trouble =
   | { readonly error: number; readonly status?: number; readonly subcode?: number; readonly retry_after?: string }
   | 'cut'
@@ -37,10 +37,10 @@ export interface WhatsappSimulator {
   readonly sent: Json[]
   readonly calls: string[]
   readonly subscribed: () => boolean
-  /** For the next calls with such a path, in order. */
+  /** For the next calls of paths with this ending, in order. */
   trouble(ending: string, ...troubles: Trouble[]): void
   refuse(to: string, trouble: Trouble): void
-  /** Changes of one entry; resolves to the response status. */
+  /** Sends changes of one entry; resolves to the response status. */
   tell(
     webhook_url: string,
     changes: readonly Json[],
