@@ -5,7 +5,7 @@ import type { Scope } from './scopes.ts'
 
 export type Mode = 'live' | 'test'
 
-/** Every query on tenant data is limited to these two. */
+/** Every query on tenant data names both. */
 export interface Tenant {
   readonly account_id: Id<'acc'>
   readonly mode: Mode

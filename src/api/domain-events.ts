@@ -1,9 +1,7 @@
-/**
- * Domain events that a module publishes for later modules, inside its own transaction (ARCHITECTURE.md, Invariants).
- */
+/** Domain events that a module publishes for later modules, in its own transaction (ARCHITECTURE.md, Invariants). */
 import type { Tenant } from './caller.ts'
 
-/** An opt-out or opt-in that took effect for one recipient of one channel type. */
+/** Took effect for one recipient of one channel type. */
 export interface ConsentEvent extends Tenant {
   readonly channel_type: string
   /** In the form that messages of the channel type use. */
@@ -12,7 +10,7 @@ export interface ConsentEvent extends Tenant {
   readonly contact_id: string | null
 }
 
-/** Stored in the same transaction; `message` is the Message object. */
+/** `message` is the Message object, stored in the same transaction. */
 export interface InboundEvent extends Tenant {
   readonly message_id: string
   readonly channel_id: string

@@ -4,9 +4,9 @@
 
 export interface ErrorEntry {
   readonly status: number
-  /** One sentence: what happened. */
+  /** What happened. */
   readonly title: string
-  /** One sentence: what to do next. */
+  /** What to do next. */
   readonly fix: string
 }
 

@@ -29,7 +29,7 @@ export const limits = {
   expires_in_seconds_max: 604_800,
   /** How long after its scheduled time a message is still sent when its provider throttles or is unreachable. */
   message_validity_ms: 24 * 3600_000,
-  /** A process without a heartbeat for this long counts as dead (behaviour: operating 3.2). */
+  /** Then a process without a heartbeat counts as dead (behaviour: operating 3.2). */
   process_silent_ms: 10_000,
   keys_per_account_max: 50,
   audit_retention_ms: 365 * 24 * 3600_000,

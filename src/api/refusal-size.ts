@@ -1,4 +1,4 @@
-/** Limits the size of errors: truncates texts and lists as many failures as fit (behaviour: conventions 6.1, 7.6). */
+/** Truncates the texts of an error and lists as many failures as fit (behaviour: conventions 6.1, 7.6). */
 import type { Detail } from './errors.ts'
 import { limits } from './limits.ts'
 
@@ -9,7 +9,7 @@ export interface Said {
   readonly details: readonly Detail[] | undefined
 }
 
-/** Bytes of an error's other fields. */
+/** Of an error's other fields. */
 const restBytes = 1024
 const sentenceBytes = 100
 

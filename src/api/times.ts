@@ -26,7 +26,6 @@ export function parseDateTime(text: string, round: 'down' | 'up' = 'down'): stri
   return result < earliest || result > latest ? null : new Date(result).toISOString()
 }
 
-/** null if invalid. */
 export const parseStrictDateTime = (text: string): string | null =>
   strictPattern.test(text) ? parseDateTime(text) : null
 

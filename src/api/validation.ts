@@ -19,7 +19,7 @@ const itemsLookedAt = 10_001
 let one: Ajv | undefined
 let every: Ajv | undefined
 
-/** Compiled at first use. Lengths count code points. */
+/** Lengths count code points. */
 export function validator(schema: TSchema): Validator {
   let check: ValidateFunction | undefined
   let checkAll: ValidateFunction | undefined
@@ -74,7 +74,6 @@ function makeAjv(allErrors: boolean): Ajv {
   return ajv
 }
 
-/** With the words that describe them. */
 const formats: Readonly<Record<string, { test: (text: string) => boolean; words: string }>> = {
   'date-time': {
     test: (text) => parseStrictDateTime(text) !== null,
@@ -106,7 +105,7 @@ export function isTimezone(name: string): boolean {
     new Intl.DateTimeFormat('en', { timeZone: name })
     return true
   } catch {
-    return false // unknown zone
+    return false
   }
 }
 
@@ -114,7 +113,7 @@ export function isLocale(tag: string): boolean {
   try {
     return Intl.getCanonicalLocales(tag).length === 1
   } catch {
-    return false // malformed tag
+    return false
   }
 }
 
@@ -220,7 +219,7 @@ function typeWords(type: unknown): string {
   return types.map((entry) => words[String(entry)] ?? String(entry)).join(' or ')
 }
 
-/** `button.action.buttons[0].reply.title`, below a base path. */
+/** `button.action.buttons[0].reply.title` */
 function jsPath(pointer: string, basePath: string): string {
   let path = basePath
   if (pointer === '') return path

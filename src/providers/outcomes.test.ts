@@ -1,4 +1,4 @@
-/** Tests both forms of `Retry-After` (https://www.rfc-editor.org/rfc/rfc9110#field.retry-after). */
+/** `Retry-After` (https://www.rfc-editor.org/rfc/rfc9110#field.retry-after). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { retryAfterOf } from './outcomes.ts'

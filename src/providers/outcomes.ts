@@ -6,10 +6,7 @@ type Answer = Extract<HttpAnswer, { kind: 'answer' }>
 
 const retryAfterMaxMs = 3_600_000
 
-/**
- * A 4xx of a proxy is sent before the request is forwarded; any other answer may follow after the provider accepted the
- * message.
- */
+/** A 4xx of a proxy precedes forwarding; any other answer may follow after the provider accepted the message. */
 export function kindOfForeignAnswer(status: number): 'throttled' | 'unavailable' | 'unknown' {
   if (status === 429) return 'throttled'
   return status >= 400 && status < 500 && status !== 408 ? 'unavailable' : 'unknown'
@@ -41,7 +38,7 @@ export function throttledQuery(
   }
 }
 
-/** In milliseconds, at most one hour. */
+/** At most one hour. */
 export function retryAfterOf(headers: Readonly<Record<string, string>>): { readonly retry_after_ms?: number } {
   const { 'retry-after': wait = '', date = '' } = headers
   const ms = /^\s*[\d.]+\s*$/.test(wait) ? Number(wait) * 1000 : Date.parse(wait) - Date.parse(date)

@@ -21,7 +21,7 @@ export interface OutboundMessage {
   readonly reply_to: string | null
   /** From 1. */
   readonly attempt: number
-  /** null if none was recorded before this attempt. */
+  /** null if none was recorded. */
   readonly first_sent_at: string | null
   /** Provider ids of the parts accepted in earlier attempts, in order. */
   readonly already_accepted: readonly string[]
@@ -29,7 +29,7 @@ export interface OutboundMessage {
   readonly expires_at: string | null
 }
 
-/** A provider's later report on a message that it accepted. */
+/** A provider's later report on a message. */
 export interface DeliveryReceipt {
   readonly kind: 'delivery_receipt'
   readonly provider_id: string
@@ -40,8 +40,8 @@ export interface DeliveryReceipt {
   /** Tried in order if `provider_id` is unknown on the second look. */
   readonly also_known_as?: readonly string[]
   /**
-   * Set if another channel with the same `accountKey` may have sent the message: its recipient (`from`) and sender
-   * (`to`). A different number never matches.
+   * Set if another channel with the same `accountKey` may have sent the message. A different recipient (`from`) or
+   * sender (`to`) never matches.
    */
   readonly addresses?: { readonly from: string; readonly to: string }
   /** See `transitions` in `modules/messages/message.ts`. */
@@ -73,13 +73,13 @@ export interface InboundMessage {
 /** Input of `fetchMedia`, stored until the file has been copied. */
 export type MediaReference = Readonly<Record<string, string>>
 
-/** A recipient stopped or allowed marketing messages (behaviour: consent 2.3, 4.4). */
+/** (behaviour: consent 2.3, 4.4) */
 export interface MarketingPreference {
   readonly kind: 'preference'
   readonly provider_id: string
   readonly from: string
   readonly marketing: 'stop' | 'resume'
-  /** The recipient stopped all messages. Only for callbacks that cannot be replayed. */
+  /** All messages, not only marketing. Only for callbacks that cannot be replayed. */
   readonly everything?: true
   /** A preference older than the last one is ignored. */
   readonly occurred_at?: string
@@ -123,7 +123,7 @@ export type Outcome =
   | ({
       readonly kind: 'throttled'
       readonly limit_on: LimitOn
-      /** The wait that the provider requests; the core waits one minute at most. Absent: exponential backoff. */
+      /** Requested by the provider; the core waits one minute at most. Absent: exponential backoff. */
       readonly retry_after_ms?: number
       readonly provider_code: string | null
       readonly message: string
@@ -142,7 +142,7 @@ export type Outcome =
   /** Possibly sent, so a repetition could send it twice. */
   | ({ readonly kind: 'unknown'; readonly message: string } & PartialAcceptance)
 
-/** Ids of all parts accepted before the outcome; `already_accepted` comes first. */
+/** Of all parts accepted before the outcome; `already_accepted` comes first. */
 interface PartialAcceptance {
   readonly provider_ids?: readonly string[]
 }
@@ -160,10 +160,7 @@ export interface UnconfirmedMessage extends OutboundMessage {
 /** Only `not_found` and `no_information` allow the message to be sent again. */
 export type StatusQueryResult =
   | ({ readonly kind: 'found' } & FoundMessage)
-  /**
-   * Similar messages, the most likely first. The caller skips ids of other messages; if none is left, the message was
-   * never accepted.
-   */
+  /** The most likely first. The caller skips ids of other messages; if none is left, the message was never accepted. */
   | { readonly kind: 'candidates'; readonly found: readonly [FoundMessage, ...FoundMessage[]] }
   | { readonly kind: 'not_found' }
   | {
@@ -174,7 +171,7 @@ export type StatusQueryResult =
     }
   /** The provider answered that it cannot look the message up. */
   | { readonly kind: 'no_information' }
-  /** No answer of the provider itself; the query is repeated. */
+  /** The query is repeated. */
   | { readonly kind: 'no_answer'; readonly message: string }
   | { readonly kind: 'throttled'; readonly retry_after_ms?: number; readonly message: string }
 
@@ -228,10 +225,12 @@ export interface Connection {
 export type ConnectOutcome =
   | { readonly kind: 'connected'; readonly identifier?: string }
   | { readonly kind: 'refused'; readonly message: string }
-  /** `session_limit_reached`: the account has as many sessions open as it may. If one is ours, the channel is connected. */
+  /**
+   * `session_limit_reached`: the account has as many sessions open as it may. If one is ours, the channel is connected.
+   */
   | { readonly kind: 'unavailable'; readonly message: string; readonly session_limit_reached?: true }
 
-/** A long-lived connection (SMPP, Telegram long polling), held by one process per channel. */
+/** A long-lived connection (SMPP, Telegram long polling), owned by one process per channel. */
 export interface Session {
   /** Absent: any process sends through the adapter. */
   send?(message: OutboundMessage, signal: AbortSignal, onPartAccepted?: OnPartAccepted): Promise<Outcome>
@@ -256,7 +255,7 @@ export interface ProviderTools {
   readonly clock: SteadyClock
   readonly http: HttpClient
   readonly dial: Dial
-  /** As set by the operator, without a trailing slash; empty if the provider has none. */
+  /** Without a trailing slash; empty if the provider has none. */
   readonly url: string
 }
 
@@ -271,7 +270,7 @@ export interface ProviderAdapter {
     onPartAccepted?: OnPartAccepted,
   ): Promise<Outcome>
   queryStatus?(message: UnconfirmedMessage, connection: Connection, signal: AbortSignal): Promise<StatusQueryResult>
-  /** Refuses, without a network, what the provider would certainly refuse. */
+  /** Refuses, without a network, only what the provider would certainly refuse. */
   validate?(message: {
     readonly to: string
     readonly type: string
@@ -298,7 +297,7 @@ export interface ProviderAdapter {
     signal: AbortSignal,
   ): Promise<{ readonly content_type: string; readonly chunks: AsyncIterable<Uint8Array> }>
   needsSession?(connection: Connection): boolean
-  /** A key of the provider account. Set if each of its sessions may receive the receipts of all its channels. */
+  /** Set if each session of this provider account may receive the receipts of all its channels. */
   accountKey?(connection: Connection): string
   /** `connection` is the same object while a process holds the lease. */
   openSession?(
@@ -344,7 +343,7 @@ export interface Provider {
   readonly guide?: string
   readonly limits?: readonly string[]
   capabilities(type: ChannelType, settings: Readonly<Record<string, unknown>>): readonly string[]
-  /** Checks that schemas cannot express. Each `param` begins with `credentials.` or `settings.`. */
+  /** `param` begins with `credentials.` or `settings.`. */
   check?(entered: {
     readonly type: ChannelType
     readonly credentials: Readonly<Record<string, unknown>>

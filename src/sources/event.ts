@@ -29,7 +29,7 @@ export interface ShopCustomer {
   readonly tags?: string[]
 }
 
-/** A customer whose data the platform asks to delete. */
+/** The platform asks to delete this customer's data. */
 export interface Redaction {
   readonly external_id: string | null
   readonly phone: string | null
@@ -51,7 +51,7 @@ export interface SourceEvent extends Omit<EventContent, 'occurred_at' | 'custome
   readonly redaction?: Redaction
 }
 
-/** `now` in milliseconds. Throws `parameter_invalid`. */
+/** Throws `parameter_invalid`. */
 export function eventContent(body: ReportedEvent, now: number): EventContent {
   if (!isAutomationEventType(body.type)) {
     throw invalid(

@@ -1,4 +1,3 @@
-/** Tests of the mapping of Shopify and WooCommerce webhooks, with a sample of each topic. */
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'

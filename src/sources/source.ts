@@ -16,7 +16,7 @@ export interface Source {
   /** Lower case; part of the ingest address. */
   readonly platform: string
   signatureCheck(secret: string): SignatureCheck
-  /** A test of the address, unsigned and not stored. */
+  /** Unsigned and not stored. */
   isPing?(webhook: Pick<Webhook, 'headers' | 'body'>): boolean
   /** Called after the signature check. Throws `invalid_json`, `parameter_missing` and `parameter_invalid`. */
   read(webhook: Webhook): SourceEvent

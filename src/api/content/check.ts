@@ -44,7 +44,7 @@ function pathText(keys: readonly Key[], more: readonly Key[]): string {
   return text
 }
 
-/** Unknown fields pass; null passes only if the schema's type allows it. */
+/** Unknown fields pass. */
 export function compile(shape: Shape): Check {
   const nullable = Array.isArray(shape.type) && shape.type.includes('null')
   const check = checkOfType(shape)
@@ -209,7 +209,7 @@ function isDate(text: string): boolean {
 
 const itemsText = (count: number): string => `${count} item${count === 1 ? '' : 's'}`
 
-/** "a string of 1 to 20 characters", for messages and the reference. */
+/** "a string of 1 to 20 characters" */
 export function wordsFor(shape: Shape): string {
   switch (typeOf(shape)) {
     case 'string':

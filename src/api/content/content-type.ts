@@ -1,4 +1,4 @@
-/** Defines a content type: validation, OpenAPI and the reference pages derive from its entry. */
+/** Defines a content type: validation, OpenAPI and reference pages derive from its entry. */
 import type { TSchema } from 'typebox'
 import type { Rule } from './rules.ts'
 
@@ -6,12 +6,12 @@ export interface ContentType<S extends TSchema = TSchema> {
   /** One sentence, for the recipient's view. */
   readonly summary: string
   readonly schema: S
-  /** By channel type, where a channel accepts less than the schema. */
+  /** Where a channel accepts less than the schema. */
   readonly channel_schemas?: Readonly<Record<string, TSchema>>
   /** Where inbound content is wider than outbound content. */
   readonly inbound_schema?: TSchema
   readonly example: unknown
-  /** Rules beyond the schema. */
+  /** Beyond the schema. */
   readonly rules: readonly { readonly sentence: string; readonly check: Rule }[]
   /** Inbound types are in no channel's capabilities. */
   readonly direction: 'both' | 'inbound'

@@ -1,10 +1,10 @@
-/** The body of a send request with its content objects, for documents; validation chooses by `type` (`validate.ts`). */
+/** The body of a send request for documents; validation chooses by `type` (`validate.ts`). */
 import { Type, type TSchema } from 'typebox'
 import { SendMessage } from '../resources/message.ts'
 import type { ContentType } from './content-type.ts'
 import { capabilities, contentTypes } from './registry.ts'
 
-/** `CtaUrlContent` for `cta_url`. */
+/** `CtaUrlContent` for `cta_url` */
 export const contentSchemaId = (type: string): string =>
   `${type
     .split('_')

@@ -7,7 +7,7 @@ export const maybe = <S extends TSchema>(schema: S) =>
     Type.Unsafe<Static<S> | null>({ ...schema, type: [(schema as { type?: string }).type ?? 'object', 'null'] }),
   )
 
-/** Lengths in Unicode code points; without `most` only the body limit applies. */
+/** In Unicode code points; without `most` only the body limit applies. */
 export const text = (least: number, most: number | undefined, description: string) =>
   Type.String({
     ...(least === 0 ? {} : { minLength: least }),

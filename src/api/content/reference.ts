@@ -10,7 +10,7 @@ export interface FieldReference {
   /** As in `param` of an error, with `[]` for array items: `button.action.buttons[].reply.title`. */
   readonly path: string
   readonly required: boolean
-  /** "a string of 1 to 20 characters". */
+  /** "a string of 1 to 20 characters" */
   readonly holds: string
   readonly description: string
 }
@@ -62,7 +62,7 @@ function topFields(schema: TSchema, type: string): readonly FieldReference[] {
 const widerFields = (inbound: readonly FieldReference[], sent: readonly FieldReference[]): readonly FieldReference[] =>
   inbound.filter(({ path, holds }) => !sent.some((field) => field.path === path && field.holds === holds))
 
-/** The field and its descendants, in schema order. */
+/** In schema order. */
 function fieldsOf(shape: Shape, path: string, required: boolean): FieldReference[] {
   const field = { path, required, holds: wordsFor(shape), description: shape.description ?? '' }
   if (shape.items !== undefined) return [field, ...fieldsOf(shape.items, `${path}[]`, true).slice(1)]

@@ -1,4 +1,4 @@
-/** The registry of content types; validation, OpenAPI, reference pages and capabilities derive from it. */
+/** The registry of content types. */
 import { attachments } from './attachments.ts'
 import { buttonReply } from './button-reply.ts'
 import { button } from './button.ts'
@@ -47,7 +47,6 @@ export const contentTypes = {
 
 export type ContentTypeName = keyof typeof contentTypes
 
-/** Types that some channel can send (behaviour: channels 1.3). */
 export const capabilities = [
   'text',
   'attachments',

@@ -1,4 +1,4 @@
-/** Rules that a schema cannot express, such as unique ids and totals over sections. Each accepts any value. */
+/** Rules that a schema cannot express. Each accepts any value. */
 import { fail, type Key, type Walk } from './check.ts'
 
 /** Runs after the schema, which reports wrong types. */
@@ -20,7 +20,6 @@ export function itemsAt(value: unknown, ...keys: readonly Key[]): readonly unkno
 
 export const isAbsent = (value: unknown): boolean => value === undefined || value === null
 
-/** Reports the second and later occurrences of a text. */
 export function reportTwins(value: unknown, places: Iterable<readonly Key[]>, walk: Walk, what: string): void {
   const seen = new Set<string>()
   for (const place of places) {

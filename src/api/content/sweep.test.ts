@@ -118,7 +118,6 @@ for (const [type, entry] of entries) {
   })
 }
 
-/** Details have a path below the type, a known code and a sentence. */
 function assertPresentable(type: string, details: readonly Detail[]): void {
   for (const { param, code, message } of details) {
     assert.match(param, new RegExp(`^${type}(\\.[a-z_]+|\\[\\d+\\])*$`))

@@ -45,7 +45,7 @@ export interface ContentPlace {
   readonly path?: string
 }
 
-/** (behaviour: content 2). An empty list means valid. Unknown fields pass. */
+/** Empty: valid (behaviour: content 2). Unknown fields pass. */
 export function validateContent(type: string, value: unknown, place: ContentPlace): readonly Detail[] {
   const found = checks.get(type)
   if (found === undefined || !isContentType(type) || contentTypes[type].direction === 'inbound')
@@ -62,7 +62,7 @@ export function validateContent(type: string, value: unknown, place: ContentPlac
   return end()
 }
 
-/** Without the limits of sending on media addresses. */
+/** Without the limits on media addresses of sent messages. */
 export function validateInboundContent(
   type: string,
   value: unknown,
@@ -92,7 +92,7 @@ function end(): readonly Detail[] {
   return details ?? none
 }
 
-/** Other values were refused by the schema. */
+/** The schema has refused other values. */
 function runRules(rules: readonly Rule[], value: unknown): void {
   if (rules.length === 0 || typeof value !== 'object' || value === null) return
   for (let i = 0; i < rules.length; i++) rules[i]!(value, walk)

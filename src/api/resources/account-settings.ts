@@ -1,4 +1,4 @@
-/** An account as its owners see it in the console. */
+/** The account settings of the console. */
 import { Type, type Static } from 'typebox'
 import { NullableString, Timestamp } from './nullable.ts'
 import { objectName } from './shared-fields.ts'

@@ -1,4 +1,4 @@
-/** The error envelope (behaviour: conventions 7). Every reply of another status than 2xx and 304 has it. */
+/** The error envelope: every reply with another status than 2xx and 304 (behaviour: conventions 7). */
 import { Type, type Static } from 'typebox'
 import { detailCodes, errorCodes, errorTypes } from '../errors.ts'
 

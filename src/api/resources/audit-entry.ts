@@ -1,4 +1,4 @@
-/** An entry of the audit log (behaviour: console-records 1). */
+/** Audit log entries (behaviour: console-records 1). */
 import { Type, type Static } from 'typebox'
 import { NullableString, Timestamp } from './nullable.ts'
 import { objectName } from './shared-fields.ts'

@@ -161,7 +161,6 @@ export const AutomationUpdate = Type.Object(
 )
 export type AutomationUpdate = Static<typeof AutomationUpdate>
 
-/** Any event type. */
 export const SimulatedEvent = Type.Object({
   ...ReportedEvent.properties,
   event_id: Type.Optional(
@@ -173,7 +172,7 @@ export const SimulatedEvent = Type.Object({
   ),
 })
 
-/** A stored receipt or an invented event; the integrations module checks that there is exactly one. */
+/** The service checks that there is exactly one. */
 export const AutomationSimulationRequest = Type.Object(
   {
     automation_event_id: Type.Optional(

@@ -1,4 +1,4 @@
-/** A balance transaction: an entry of the ledger from the account's side (behaviour: billing 5.4). */
+/** Balance transactions: ledger entries from the account's side (behaviour: billing 5.4). */
 import { Type, type Static } from 'typebox'
 import { objectName } from './shared-fields.ts'
 import { NullableString, Timestamp } from './nullable.ts'

@@ -1,4 +1,4 @@
-/** The balance: the prepaid wallet and the packages of the account (behaviour: billing 5.1). */
+/** The balance: wallet and packages of the account (behaviour: billing 5.1). */
 import { Type, type Static } from 'typebox'
 import { Mode, objectName } from './shared-fields.ts'
 import { Package } from './package.ts'

@@ -1,4 +1,4 @@
-/** Responses of recipients to a campaign, for the console (behaviour: console 7.7). */
+/** Responses to a campaign, for the console (behaviour: console 7.7). */
 import { Type, type Static } from 'typebox'
 import { objectName } from './shared-fields.ts'
 

@@ -1,4 +1,4 @@
-/** A session of the console: its user and accounts (behaviour: console 2.4). */
+/** The session of the console (behaviour: console 2.4). */
 import { Type, type Static } from 'typebox'
 import { NullableString, Timestamp } from './nullable.ts'
 import { objectName } from './shared-fields.ts'

@@ -1,4 +1,4 @@
-/** The export of everything stored about one contact, for data access requests. */
+/** The record of one contact, for data access requests. */
 import { Type, type Static } from 'typebox'
 import { objectName } from './shared-fields.ts'
 import { ConsentChange, Contact, contactLimits } from './contact.ts'

@@ -9,7 +9,6 @@ export type ImportStatus = (typeof importStatuses)[number]
 export const importLimits = {
   columns_max: 500,
   record_length_max: 1024 * 1024,
-  /** How long rejected rows can be fetched. */
   errors_kept_ms: 30 * 24 * 3600_000,
 } as const
 

@@ -35,11 +35,11 @@ export const contactLimits = {
   bulk_max: 1000,
   list_name_length_max: 120,
   description_length_max: 500,
-  /** The default page size of tags and attributes. */
+  /** Default for tags and attributes. */
   vocabulary_page: 1000,
 } as const
 
-/** As plain JSON Schema, so that replies with any keys serialize. */
+/** Plain JSON Schema, so that replies with any keys serialize. */
 const mapOf = <T>(values: object, options: object) =>
   Type.Unsafe<Record<string, T>>({ type: 'object', additionalProperties: values, ...options })
 
@@ -116,7 +116,7 @@ export const Contact = Type.Object(
 )
 export type Contact = Static<typeof Contact>
 
-/** The contacts module checks these: errors of a schema with alternatives would be confusing. */
+/** Checked by the contacts module: errors of a schema with alternatives would be confusing. */
 const contactFields = {
   phone: Type.Optional(
     NullableString({

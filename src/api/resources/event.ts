@@ -1,4 +1,4 @@
-/** The Event (behaviour: webhooks 1): the body of a webhook delivery and the item of the feed. */
+/** The Event (behaviour: webhooks 1): the body of a webhook and the item of the feed. */
 import { Type, type Static } from 'typebox'
 import { Mode, objectName } from './shared-fields.ts'
 import { eventTypes } from '../events.ts'

@@ -1,4 +1,4 @@
-/** A request in the console's request log (behaviour: console 4). */
+/** Logged requests of the console (behaviour: console 4). */
 import { Type, type Static } from 'typebox'
 import { NullableString, Timestamp } from './nullable.ts'
 import { Mode, objectName } from './shared-fields.ts'

@@ -1,4 +1,4 @@
-/** A message preview, which is not stored (behaviour: console 7). */
+/** Message previews (behaviour: console 7). */
 import { Type, type Static } from 'typebox'
 import { CampaignCreation } from './campaign.ts'
 import { AnyObject } from './nullable.ts'

@@ -1,4 +1,4 @@
-/** The console's overview of an account, and its search results (behaviour: console 7). */
+/** The console's overview of an account and its search results (behaviour: console 7). */
 import { Type, type Static } from 'typebox'
 import { objectName } from './shared-fields.ts'
 

@@ -1,4 +1,4 @@
-/** A package: prepaid message credits granted to the account (behaviour: billing 4). */
+/** Packages: prepaid message credits (behaviour: billing 4). */
 import { Type, type Static } from 'typebox'
 import { defaultPrices } from './price.ts'
 import { objectName } from './shared-fields.ts'

@@ -1,4 +1,4 @@
-/** Accounts as administrators of the platform see them (behaviour: console 3). */
+/** Accounts as platform administrators see them (behaviour: console 3). */
 import { Type } from 'typebox'
 import { roleNames } from './console-session.ts'
 import { NullableString, NullableTimestamp, Timestamp } from './nullable.ts'

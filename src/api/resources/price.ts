@@ -1,8 +1,8 @@
-/** The price of a message on one kind of channel (behaviour: billing 1). */
+/** Prices per channel type (behaviour: billing 1). */
 import { Type, type Static } from 'typebox'
 import { objectName } from './shared-fields.ts'
 
-/** Micro-USD per message, unless the installation or the account has its own price. */
+/** Micro-USD per message. */
 export const defaultPrices: Readonly<Record<string, number>> = { whatsapp: 5000, sms: 7500, telegram: 0 }
 
 export const Price = Type.Object(

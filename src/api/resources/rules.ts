@@ -1,4 +1,4 @@
-/** Rules of segments over contacts and of automations over events, in one grammar (behaviour: segments 2). */
+/** Rules of segments over contacts and of automations over events (behaviour: segments 2). */
 import { Type } from 'typebox'
 
 export const ruleOperators = [

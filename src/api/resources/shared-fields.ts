@@ -1,4 +1,4 @@
-/** Fields that every resource has, and the response of DELETE (behaviour: conventions 7). */
+/** Fields of every resource, and the response of DELETE (behaviour: conventions 7). */
 import { Type } from 'typebox'
 
 export const objectName = <const N extends string>(name: N) =>

@@ -1,4 +1,4 @@
-/** Contact imports in the console: uploaded, mapped, checked, then started (behaviour: console 7). */
+/** Stepwise imports of the console (behaviour: console 7). */
 import { Type, type Static } from 'typebox'
 import { ContactImport, importStatuses, type ImportStatus } from './contact-import.ts'
 import { NullableString } from './nullable.ts'

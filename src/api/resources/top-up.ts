@@ -1,4 +1,4 @@
-/** A top-up: a payment into the wallet from the console (behaviour: billing 8). */
+/** Top-ups: payments into the wallet from the console (behaviour: billing 8). */
 import { Type, type Static } from 'typebox'
 import { NullableString, Timestamp } from './nullable.ts'
 import { objectName } from './shared-fields.ts'

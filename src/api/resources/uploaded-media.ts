@@ -1,4 +1,4 @@
-/** An uploaded file that messages can link to (behaviour: console 7). */
+/** Uploaded files that messages can link to (behaviour: console 7). */
 import { Type, type Static } from 'typebox'
 import { NullableString, Timestamp } from './nullable.ts'
 import { objectName } from './shared-fields.ts'

@@ -1,4 +1,4 @@
-/** A usage record: the messages of a period and their cost (behaviour: billing 5.3). */
+/** Usage records: messages and cost of a period (behaviour: billing 5.3). */
 import { Type, type Static } from 'typebox'
 import { channelTypes } from './channel.ts'
 import { objectName } from './shared-fields.ts'

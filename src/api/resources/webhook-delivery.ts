@@ -1,4 +1,4 @@
-/** A webhook delivery: one event for one endpoint (behaviour: webhooks 6.2). */
+/** Webhook deliveries, one per event and endpoint (behaviour: webhooks 6.2). */
 import { Type, type Static } from 'typebox'
 import { eventTypes } from '../events.ts'
 import { Mode, objectName } from './shared-fields.ts'

@@ -1,4 +1,4 @@
-/** The webhook endpoint, with its `filters` and `verification_token` (behaviour: webhooks 2). */
+/** Webhook endpoints (behaviour: webhooks 2). */
 import { Type, type Static } from 'typebox'
 import { Mode, objectName } from './shared-fields.ts'
 import { eventTypes } from '../events.ts'

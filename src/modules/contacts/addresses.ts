@@ -25,10 +25,7 @@ export interface KeyedHash {
   keyedHash(text: string): string
 }
 
-/**
- * The `address_hash` of a suppression; `address` as in `addressKeyOf`. For an opt-out from marketing alone the
- * channel type is `<type>.marketing`.
- */
+/** The `address_hash` of a suppression. For an opt-out from marketing alone the channel type is `<type>.marketing`. */
 export const suppressionHash = (secrets: KeyedHash, tenant: Tenant, channelType: string, address: string): string =>
   secrets.keyedHash(`${tenant.account_id}|${tenant.mode}|${channelType}|${address}`)
 

@@ -1,4 +1,4 @@
-/** SQL of audiences: the contacts of a list, of tags or of a segment, with their addresses. */
+/** SQL of audiences: contacts of a list, of tags or of a segment, with their addresses. */
 import type { Tenant } from '../../api/caller.ts'
 import type { Db, Fragment } from '../../platform/database/sql.ts'
 import { marketingType } from './contact.ts'
@@ -46,7 +46,7 @@ export async function chunkEnd(
   return row?.id ?? null
 }
 
-/** A fragment: contact_id, "to", address, name, timezone, updated_at, skip_reason (null: reachable). */
+/** Columns: contact_id, "to", address, name, timezone, updated_at, skip_reason (null: reachable). */
 export function audienceRows(sql: Db, { account_id, mode }: Tenant, query: AudienceQuery): Fragment {
   const { channel_type, after, until } = query
   const identifier = sql`c.identifiers ->> ${channel_type}::text`

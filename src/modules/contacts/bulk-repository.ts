@@ -8,7 +8,7 @@ export const bulkRows = 8
 
 type Values<T, Name extends string> = Readonly<Record<Name, (row: T) => string | null>>
 
-/** Null when a value contains a line break: use JSON then. `text_column` reads an empty line as null. */
+/** null when a value contains a line break: use JSON then. `text_column` reads an empty line as null. */
 function columnsOf<T, Name extends string>(
   rows: readonly T[],
   values: Values<T, Name>,

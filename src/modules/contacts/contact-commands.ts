@@ -1,4 +1,4 @@
-/** Creates, updates and deletes single contacts, for the API and the console. */
+/** Creates, updates and deletes single contacts. */
 import type { Caller, Tenant } from '../../api/caller.ts'
 import { isId } from '../../api/ids.ts'
 import { invalid, missing, Problem, throwFailures } from '../../api/problem.ts'

@@ -29,7 +29,7 @@ export interface ContactBody extends Pick<
 }
 
 export interface ReadOptions {
-  /** ISO 8601: consent cannot have happened later. */
+  /** Consent cannot have happened later. */
   readonly at: string
   /** ISO 3166 alpha-2; without it national phone numbers are refused. */
   readonly default_country?: string
@@ -96,7 +96,6 @@ function sound(usable: Record<string, unknown>, options: ReadOptions): ContactBo
 
 const isBlank = (value: unknown): boolean => typeof value === 'string' && value.trim() === ''
 
-/** Adds failures to `failures`. */
 export function readTags(param: string, tags: readonly string[], failures: Detail[]): string[] {
   const reader = new Failures()
   const read = reader.tags(param, tags)

@@ -38,13 +38,13 @@ export interface ContactLocks {
 
 export const keyText = ({ kind, address }: AddressKey): string => `${kind}|${address}`
 const attemptsMax = 5
-/** Closer than this to the limit, contacts are created one transaction at a time, so that the limit is exact. */
+/** Closer than this to the limit, contacts are created one transaction at a time, to make the limit exact. */
 const capSlack = 5000
 
 /** Another transaction used an address or deleted a contact meanwhile: retry. */
 export class WriteConflict extends Error {}
 
-/** With `expect_new`, an address turned out to have a contact. Nothing was written. */
+/** With `expect_new`: an address turned out to have a contact. */
 export class UnexpectedContact extends WriteConflict {}
 
 export async function withConflictRetries<T>(sql: Db, work: (tx: Transaction) => Promise<T>): Promise<T> {

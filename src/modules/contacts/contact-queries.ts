@@ -1,4 +1,4 @@
-/** Reads contacts: one, pages with the filters of `GET /v1/contacts`, and consent history. */
+/** Reads contacts, pages of contacts with filters, and consent history. */
 import type { Tenant } from '../../api/caller.ts'
 import { isId } from '../../api/ids.ts'
 import { missing, invalid } from '../../api/problem.ts'
@@ -43,7 +43,6 @@ export async function listContacts(
   return await contactObjects(platform, sql, tenant, await read(sql, page))
 }
 
-/** Newest first, one row more than the page limit. */
 export type ContactReader = (sql: Db, page: Page) => Promise<ContactRow[]>
 
 export async function readerOf(

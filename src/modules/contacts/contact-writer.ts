@@ -51,7 +51,7 @@ export async function saveContacts(
     (contact) => contact.changed || contact.transitions.length > 0 || contact.seen_at !== null,
   )
   const changes = addressChangesOf(written)
-  // after the addresses: statements run in the order of sending
+  // statements run in the order of sending
   await allSent([
     writeAddresses(tx, tenant, changes),
     inheritOptOuts(platform, tx, tenant, written, changes.gainedBy, context),

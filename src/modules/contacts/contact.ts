@@ -16,7 +16,7 @@ export interface ConsentWrite {
   readonly marketing?: ConsentStatus
 }
 
-/** Checked and normalised: absent fields stay, null clears. */
+/** Normalised: absent fields stay, null clears. */
 export interface ContactChange {
   readonly phone?: string | null
   readonly email?: string | null
@@ -52,7 +52,6 @@ export interface ChangeContext {
   readonly source: ConsentSource
 }
 
-/** Case-insensitive. */
 export const foldText = (text: string): string => (plain.test(text) ? text : text.normalize('NFC')).toLowerCase()
 const plain = /^[ -~]*$/
 
@@ -221,7 +220,7 @@ export function statusOf(consent: ConsentStatuses, channelType: string): Consent
   return (part === undefined ? state?.status : state?.marketing) ?? 'unknown'
 }
 
-/** Blocked or opted out; with `marketing`, also opted out of marketing alone. */
+/** With `marketing`, also opted out of marketing alone. */
 export const hasStopped = (
   { blocked, consent }: Pick<ContactRow, 'blocked' | 'consent'>,
   channel_type: string,

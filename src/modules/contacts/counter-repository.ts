@@ -1,4 +1,4 @@
-/** Counters of contacts, tags, attributes, lists and consents: delta rows that a periodic job folds, so that writers do not wait for each other. */
+/** SQL of counters: delta rows that a periodic job folds, so that writers do not wait for each other. */
 import type { Tenant } from '../../api/caller.ts'
 import type { AttributeType } from '../../api/resources/contact.ts'
 import { jsonRows, type Db } from '../../platform/database/sql.ts'
@@ -41,7 +41,7 @@ export async function countLabels(sql: Db, { account_id, mode }: Tenant, labels:
   return rows.map((row) => row.total)
 }
 
-/** Near the limit only, so that it is exact. */
+/** Near the limit only, to make it exact. */
 export async function lockCap(sql: Db, { account_id, mode }: Tenant): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`contact cap ${account_id} ${mode}`}, 0))`
 }

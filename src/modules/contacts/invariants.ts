@@ -1,4 +1,4 @@
-/** Invariants of contacts, which `posthorn doctor` checks in one snapshot. */
+/** Invariants of contacts, checked in one snapshot. */
 import type { Tenant } from '../../api/caller.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import type { Invariant, Platform } from '../../platform/platform.ts'

@@ -1,4 +1,3 @@
-/** Lists of contacts: a filter with few matches uses an index. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import postgres from '#postgres'

@@ -75,7 +75,7 @@ export async function findAddresses(
   return found
 }
 
-/** In the order of their IDs; missing ones are left out. */
+/** In ID order; missing ones are left out. */
 export async function lockContacts(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -237,7 +237,7 @@ export async function touchSeen(
     where c.account_id = ${account_id} and c.mode = ${mode} and c.id = t.id`
 }
 
-/** For many tenants, locked in a fixed order. */
+/** Locked in a fixed order. */
 export async function touchMessaged(
   sql: Db,
   rows: readonly { account_id: string; mode: string; id: string; at: string }[],
@@ -503,7 +503,7 @@ export async function definedAttributes(
   return new Set(rows.map(({ key }) => key))
 }
 
-/** Labels are `t:<tag>` and `c:<channel type>:<status>`. Counted up to `most`. */
+/** Counted up to `most`. */
 export async function countLabelled(
   sql: Db,
   { account_id, mode }: Tenant,

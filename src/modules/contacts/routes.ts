@@ -54,7 +54,7 @@ const namesQuery = Type.Object(
   { additionalProperties: false },
 )
 
-/** `rows` has up to `limit + 1`; the name is the cursor. */
+/** The name is the cursor. */
 function namesReply<T>(rows: readonly T[], limit: number, nameOf: (row: T) => string) {
   const data = rows.slice(0, limit)
   const has_more = rows.length > limit

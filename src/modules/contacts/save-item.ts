@@ -13,7 +13,7 @@ export interface SaveItem {
   readonly key?: AddressKey
   readonly change: ContactChange
   readonly creation?: ContactChange
-  /** ISO 8601: when the contact wrote to us. */
+  /** When the contact wrote to us. */
   readonly seen_at?: string
   readonly message_id?: string
 }
@@ -51,7 +51,7 @@ export interface SaveContext {
   readonly source: ConsentSource
   readonly request_id?: string
   readonly keep_opt_outs?: boolean
-  /** Drops tags and attributes beyond the limits instead of refusing the item. */
+  /** Instead of refusing the item. */
   readonly drop_excess?: boolean
   /** Owners are not looked up; a `WriteConflict` is thrown if an address has one. */
   readonly expect_new?: boolean

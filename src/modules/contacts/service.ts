@@ -1,4 +1,4 @@
-/** The operations of contacts for other modules and routes. Opens transactions. */
+/** The operations of contacts for other modules and routes. */
 import type { Caller, Tenant } from '../../api/caller.ts'
 import type { InboundEvent } from '../../api/domain-events.ts'
 import type { Detail } from '../../api/errors.ts'
@@ -109,7 +109,7 @@ export function contactService(platform: Platform) {
     lists,
     segments: segmentService(platform),
     periodicJobs: [folding, ...lists.periodicJobs],
-    /** In the transaction that stores inbound messages. One result per message, in order. Publishes `opted_out`. */
+    /** In the transaction that stores the messages. One result per message, in order. Publishes `opted_out`. */
     receiveInbound,
     receiveProviderConsent: (tx: Db, reports: readonly ProviderConsent[]): Promise<void> =>
       receiveProviderConsent(platform, tx, reports),
@@ -118,23 +118,19 @@ export function contactService(platform: Platform) {
 
     failuresOf: (body: ContactBody): readonly Detail[] =>
       readContact(body, { at: isoTime(platform.clock.now()) }).failures,
-    /** For sources that cannot correct a body. `at`: ISO 8601. Tags are added. */
+    /** For sources that cannot correct a body. Tags are added. */
     sanitize: (body: OptionalBody, at: string): ContactChange => sanitizeContact(body, { at, add_tags: true }),
     create: (sql: Db, caller: Caller, body: ContactBody): Promise<Contact> =>
       createContact(platform, sql, caller, body),
-    /** Finds the contact by `phone`. Tags are added; otherwise as `update`. */
+    /** Finds the contact by `phone`. Tags are added. */
     upsert: (sql: Db, caller: Caller, body: ContactBody): Promise<{ created: boolean; contact: Contact }> =>
       upsertContact(platform, sql, caller, body),
     update: (sql: Db, caller: Caller, id: string, body: ContactBody): Promise<Contact> =>
       updateContact(platform, sql, caller, id, body),
     remove: (sql: Db, tenant: Tenant, id: string): Promise<void> => removeContact(platform, sql, tenant, id),
-    /** In an own transaction or the caller's; see `saveContacts`. */
     save: (sql: Db, tenant: Tenant, items: readonly SaveItem[], context: SaveContext): Promise<SaveResult[]> =>
       withConflictRetries(sql, (tx) => saveContacts(platform, tx, tenant, items, context)),
-    /**
-     * See `syncContacts`. `owners`: from `findByPhones` in the same transaction. The caller retries after
-     * `WriteConflict`.
-     */
+    /** `owners`: from `findByPhones` in the same transaction. The caller retries after `WriteConflict`. */
     sync: (
       tx: Transaction,
       tenant: Tenant,

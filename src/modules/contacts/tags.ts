@@ -1,4 +1,4 @@
-/** Tags of many contacts at once, and the names of tags and attributes in use. */
+/** Tags of many contacts at once, and the tags and attributes in use. */
 import type { Caller, Tenant } from '../../api/caller.ts'
 import { isId } from '../../api/ids.ts'
 import { invalid, throwFailures } from '../../api/problem.ts'

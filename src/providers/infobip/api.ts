@@ -36,7 +36,7 @@ export function statusOf(value: unknown): Status | null {
   return { group: groupId, id, name: typeof name === 'string' ? name.slice(0, 80) : '' }
 }
 
-/** The error code in the older or the newer format; null if the answer is not Infobip's. */
+/** In the older or the newer format; null if the answer is not Infobip's. */
 export function errorCodeOf(answer: Extract<HttpAnswer, { kind: 'answer' }>): string | null {
   const fields = parsedObject(answer.body)
   const { errorCode, requestError } = fields ?? {}

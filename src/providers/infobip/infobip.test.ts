@@ -1,4 +1,3 @@
-/** Tests of Infobip: conformance and its own API. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { adapterSuite } from '../../../test/support/adapter-suite.ts'

@@ -1,4 +1,4 @@
-/** Infobip, the SMS API (https://www.infobip.com/docs/api/channels/sms): description and connection check. */
+/** The SMS API of Infobip (https://www.infobip.com/docs/api/channels/sms). */
 import { Type } from 'typebox'
 import type { Detail } from '../../api/errors.ts'
 import { urlRefusal } from '../../lib/public-address.ts'

@@ -1,4 +1,4 @@
-/** Status query: finds a message by our id in Infobip's log, which covers 48 hours. */
+/** Finds a message by our id in Infobip's log, which covers 48 hours. */
 import type { HttpAnswer } from '../../lib/http-client.ts'
 import type { StatusQueryResult, Connection, UnconfirmedMessage, ProviderTools } from '../provider.ts'
 import { isObject, parsedObject } from '../../lib/json.ts'

@@ -1,4 +1,3 @@
-/** Tests of the simulator. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { adapterSuite } from '../../../test/support/adapter-suite.ts'

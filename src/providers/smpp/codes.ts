@@ -136,7 +136,7 @@ export function statusOf(command_status: number): Status {
 
 const ambiguousRefusals: ReadonlySet<number> = new Set([0x45, 0xfe, 0xff])
 
-/** As `statusOf`, but a status listed in `retried` is repeated. */
+/** A status listed in `retried` is repeated. */
 export function submitStatusOf(command_status: number, retried: ReadonlySet<number>): Status {
   const status = statusOf(command_status)
   if (status.verdict !== 'refused') return status

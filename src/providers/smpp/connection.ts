@@ -14,7 +14,7 @@ export interface Request {
   readonly command: string
   readonly fields: Readonly<Record<string, unknown>>
   readonly signal?: AbortSignal
-  /** Called with a response that arrives after the wait ended. */
+  /** The response arrived after the wait ended. */
   readonly onLateResponse?: (pdu: Pdu) => void
   /** Called before anything received after the response is processed, such as its receipt. */
   readonly onResponse?: (pdu: Pdu) => void

@@ -1,4 +1,3 @@
-/** Tests of inbound SMPP traffic: receipts, messages, and the responses to them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { messageBody, packet, type Smsc } from '../../../test/support/simulators/smsc.ts'

@@ -1,4 +1,4 @@
-/** Inbound messages: text, parts, and the number that they were sent to. */
+/** Inbound messages: text, parts, and destination. */
 import { createHash } from 'node:crypto'
 import type { InboundMessage } from '../provider.ts'
 import type { Options } from './options.ts'

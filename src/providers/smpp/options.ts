@@ -1,4 +1,4 @@
-/** Credentials and settings of an SMPP channel, with their defaults and checks. */
+/** Credentials and settings of an SMPP channel. */
 import { isIPv6 } from 'node:net'
 import { Type, type Static } from 'typebox'
 import type { Detail } from '../../api/errors.ts'
@@ -192,7 +192,7 @@ function sourceOf(identifier: string, ton: number | null, npi: number | null): O
   return { address: identifier.replace(/^\+/, ''), ton: ton ?? form.ton, npi: npi ?? form.npi }
 }
 
-/** Refuses private addresses and local names. Resolved addresses are checked when dialled. */
+/** Private addresses and local names. Resolved addresses are checked when dialled. */
 export const check: NonNullable<Provider['check']> = ({ credentials: fields, allowed_hosts }) => {
   const { host, port, tls } = fields as Static<typeof credentials>
   if (allowed_hosts.includes(`${host.toLowerCase()}:${port ?? (tls === true ? ports.tls : ports.plain)}`)) return []

@@ -25,7 +25,7 @@ export const encode = (command: string, fields: Readonly<Record<string, unknown>
 const defaults = (command: string): Record<string, unknown> =>
   command.startsWith('bind_') && !command.endsWith('_resp') ? { interface_version: 0x34 } : {}
 
-/** Leaves the fields out if they do not fit its length (`malformedPart`). */
+/** Leaves the fields out if they do not fit its length. */
 export function decode(bytes: Buffer): Pdu {
   try {
     return new PDU(bytes)
@@ -41,7 +41,7 @@ export function decode(bytes: Buffer): Pdu {
 
 export type Malformed = 'fields' | 'text' | 'parameters'
 
-/** The package silently decodes an incomplete `deliver_sm` or `data_sm`; null if it is complete. */
+/** The package silently decodes an incomplete `deliver_sm` or `data_sm`. */
 export function malformedPart(bytes: Buffer, command: string): Malformed | null {
   let at = headerBytes
   for (const { type } of Object.values(defs.commands[command]?.params ?? {})) {

@@ -7,7 +7,6 @@ export interface SendWindow {
   pausedFor(): number
   /** Pauses for 1, 2, 4 … 30 seconds. Returns milliseconds. */
   throttled(): number
-  /** Resets the pause to one second. */
   accepted(): void
 }
 
@@ -59,11 +58,10 @@ export function sendWindow({ elapsed }: Pick<SteadyClock, 'elapsed'>, size: numb
   }
 }
 
-/** Kept between sessions, and bounded. */
 export interface ChannelMemory {
   readonly partial: Map<string, Map<number, string>>
   readonly ids: Map<string, string>
-  /** Inbound PDUs, by hash, whose acknowledgement may be lost, with the elapsed time. */
+  /** Elapsed time by the hash of inbound PDUs whose acknowledgement may be lost. */
   readonly unconfirmed: Map<string, number>
 }
 

@@ -1,4 +1,3 @@
-/** Tests of sending over SMPP: packets, responses, broken connections. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { packet, type Smsc } from '../../../test/support/simulators/smsc.ts'

@@ -28,10 +28,7 @@ const idsMax = 20_000
 const udhIndicator = 0x40
 const wantsReceipt = 1
 
-/**
- * Sends the missing parts one after the other. Their reference is derived from the message id, the same in every
- * process.
- */
+/** The missing parts one after the other. Their reference is derived from the message id, the same in every process. */
 export async function submit(
   deps: SubmitDeps,
   message: OutboundMessage,

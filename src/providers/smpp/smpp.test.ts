@@ -1,4 +1,3 @@
-/** Tests of SMPP: conformance, binding and the end of sessions. */
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'

@@ -1,4 +1,4 @@
-/** Description of SMPP 3.4, a long-lived session with an operator's SMSC. */
+/** SMPP 3.4, a long-lived session with an operator's SMSC. */
 import type { Provider } from '../provider.ts'
 import { accountKey, check, credentials, settings } from './options.ts'
 import { channelMemories, openSession, tryBind } from './session.ts'

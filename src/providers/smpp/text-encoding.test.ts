@@ -1,4 +1,3 @@
-/** Tests of SMPP text encoding. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

@@ -82,7 +82,6 @@ function retryAfterMs(fields: Fields | null): number | undefined {
 
 export const objectAt = (fields: Fields, name: string): Fields | null => (isObject(fields[name]) ? fields[name] : null)
 
-/** null if missing or empty. */
 export const textAt = (fields: Fields, name: string): string | null =>
   typeof fields[name] === 'string' && fields[name] !== '' ? fields[name] : null
 

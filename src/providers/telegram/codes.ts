@@ -1,7 +1,4 @@
-/**
- * Errors of Telegram, by status and description (https://core.telegram.org/api/errors,
- * https://core.telegram.org/bots/api#making-requests).
- */
+/** Errors of Telegram (https://core.telegram.org/api/errors, https://core.telegram.org/bots/api#making-requests). */
 import type { MessageErrorCode } from '../../api/resources/message.ts'
 import type { Outcome } from '../provider.ts'
 import type { ApiAnswer } from './api.ts'

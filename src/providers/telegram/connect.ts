@@ -9,7 +9,7 @@ export const allowedUpdates: readonly string[] = ['message', 'callback_query']
 
 export const needsPolling = ({ webhook_url }: Connection): boolean => !webhook_url.startsWith('https://')
 
-/** Derived from the token, so it is the same at every registration. */
+/** Derived from the token: the same at every registration. */
 export const secretOf = (connection: Connection): string =>
   hmac(tokenOf(connection), 'base64url', `webhook of ${connection.channel_id}`)
 

@@ -1,4 +1,3 @@
-/** Tests of Telegram: conformance, content, errors, webhook and polling. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { Readable } from 'node:stream'

@@ -1,4 +1,4 @@
-/** Description of Telegram, for messages of a bot (https://core.telegram.org/bots/api). */
+/** Telegram, for messages of a bot (https://core.telegram.org/bots/api). */
 import { Type } from 'typebox'
 import type { Provider } from '../provider.ts'
 import { capabilitiesOf } from '../../api/resources/channel.ts'

@@ -42,7 +42,7 @@ export function receiveCallback(callback: Callback, connection: Connection): Cal
 
 type Form = readonly (readonly [string, string])[]
 
-/** Empty for another content type, whose hash is in the address; null if there are too many. */
+/** Empty for another content type, whose hash is in the address; null if there are too many fields. */
 function formOf({ headers, body }: Callback): Form | null {
   if (!/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '')) return []
   const form = [...new URLSearchParams(Buffer.from(body).toString('utf8'))]

@@ -88,7 +88,6 @@ const meanings: Readonly<Record<string, Meaning>> = {
   63032: ['policy_violation', 'The provider does not deliver this message to this recipient.'],
 }
 
-/** The recipient sent STOP to Twilio. */
 export const stoppedCode = '21610'
 
 const sentenceLengthMax = 300

@@ -1,4 +1,4 @@
-/** Status query: searches Twilio's list for the same recipient, sender and text. */
+/** Searches Twilio's list for the same recipient, sender and text. */
 import type { HttpAnswer } from '../../lib/http-client.ts'
 import type { Fields } from '../../lib/json.ts'
 import type { StatusQueryResult, Connection, FoundMessage, UnconfirmedMessage, ProviderTools } from '../provider.ts'

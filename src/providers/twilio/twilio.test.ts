@@ -1,4 +1,4 @@
-/** Tests of Twilio: conformance, requests, codes and signatures (made by Twilio's package). */
+/** Signatures are made by Twilio's package. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

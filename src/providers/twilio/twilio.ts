@@ -1,6 +1,4 @@
-/**
- * Twilio SMS and MMS (https://www.twilio.com/docs/messaging/api/message-resource): description and connection check.
- */
+/** Twilio SMS and MMS (https://www.twilio.com/docs/messaging/api/message-resource). */
 import { Type } from 'typebox'
 import type { MediaReference, Provider, Connection, ConnectOutcome, ProviderTools } from '../provider.ts'
 import { queryStatus } from './status-query.ts'

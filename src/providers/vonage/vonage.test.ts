@@ -1,4 +1,3 @@
-/** Tests of Vonage: conformance and its own API. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { adapterSuite } from '../../../test/support/adapter-suite.ts'

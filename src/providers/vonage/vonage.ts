@@ -1,4 +1,4 @@
-/** Vonage, the SMS API (https://developer.vonage.com/en/api/sms): description and connection check. */
+/** The SMS API of Vonage (https://developer.vonage.com/en/api/sms). */
 import { Type } from 'typebox'
 import type { Provider, Connection, ConnectOutcome, ProviderTools } from '../provider.ts'
 import { verifyToken } from '../sms-callbacks.ts'

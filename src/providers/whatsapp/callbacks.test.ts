@@ -1,4 +1,3 @@
-/** Tests of WhatsApp callbacks. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

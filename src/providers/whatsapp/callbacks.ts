@@ -15,7 +15,6 @@ import { inboundOf, partyOf } from './inbound.ts'
 import { parsedObject, type Fields } from '../../lib/json.ts'
 import { messageOfTag } from './content.ts'
 
-/** null if the verify token is wrong. */
 export function handshake({ query }: Callback, connection: Connection): CallbackResponse | null {
   const { verify_token } = credentialsOf(connection)
   const isVerified = verify_token !== undefined && sameText(query['hub.verify_token'] ?? '', verify_token)
@@ -23,7 +22,6 @@ export function handshake({ query }: Callback, connection: Connection): Callback
   return { content_type: 'text/plain; charset=utf-8', body: query['hub.challenge'] ?? '' }
 }
 
-/** null if the signature is wrong. */
 export function receiveCallback(callback: Callback, connection: Connection): CallbackResult | null {
   const credentials = credentialsOf(connection)
   const signature = callback.headers['x-hub-signature-256'] ?? ''

@@ -1,4 +1,4 @@
-/** WhatsApp error codes, with their meaning for message and channel. */
+/** WhatsApp error codes and their consequences. */
 import type { MessageErrorCode } from '../../api/resources/message.ts'
 import type { Outcome } from '../provider.ts'
 import type { GraphAnswer, GraphError } from './api.ts'

@@ -117,7 +117,7 @@ function placeOf(location: Fields): Fields {
   return { ...location, ...Object.fromEntries(degrees) }
 }
 
-/** JSON that is no object is wrapped in one. */
+/** Other JSON is wrapped in an object. */
 function responseOf(json: string | undefined): Fields {
   try {
     const parsed: unknown = JSON.parse(json ?? '{}')

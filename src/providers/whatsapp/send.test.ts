@@ -1,4 +1,3 @@
-/** Tests of sending over WhatsApp. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

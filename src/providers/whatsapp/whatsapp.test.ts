@@ -1,4 +1,3 @@
-/** Tests of WhatsApp: conformance, handshake, templates and files. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { adapterSuite } from '../../../test/support/adapter-suite.ts'

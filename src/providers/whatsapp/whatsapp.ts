@@ -1,4 +1,4 @@
-/** Description of Meta's WhatsApp Cloud API. */
+/** Meta's WhatsApp Cloud API. */
 import { Type } from 'typebox'
 import { capabilitiesOf } from '../../api/resources/channel.ts'
 import type { Provider } from '../provider.ts'

@@ -7,7 +7,7 @@ export interface RecipientKey {
   readonly channel_id: string
   /** `<type>.marketing` to check the opt-out from marketing. */
   readonly channel_type: string
-  /** The key in `contact_addresses` (`addressKeyOf`) and the hash of the suppression (`suppressionHash`). */
+  /** `addressKeyOf` and `suppressionHash`. */
   readonly kind: string
   readonly address: string
   readonly suppression: string

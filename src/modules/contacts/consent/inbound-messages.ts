@@ -31,7 +31,7 @@ const windowMs = 24 * 3600_000
 const windowedTypes: readonly string[] = ['whatsapp']
 export const windowUntil = (channel_type: string, at: string): string | null =>
   windowedTypes.includes(channel_type) ? isoTime(Date.parse(at) + windowMs) : null
-/** Where law and carriers require that an opt-out is confirmed. */
+/** Law and carriers require that opt-outs are confirmed. */
 const confirmedTypes: readonly string[] = ['sms']
 const nameLengthMax = 255
 
@@ -133,7 +133,7 @@ function linkItem(message: InboundEvent, keyword: Keyword | null): SaveItem {
   }
 }
 
-/** Null for short codes and sender names, which nobody can write to. */
+/** null for short codes and sender names, which nobody can write to. */
 function addressOf(message: InboundEvent, key: AddressKey): ContactChange {
   if (key.kind === 'phone') return isE164(message.from) ? { phone: message.from } : {}
   return isPhoneChannel(key.kind) && key.kind !== 'whatsapp' ? {} : { identifiers: { [key.kind]: key.address } }

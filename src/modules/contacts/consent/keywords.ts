@@ -30,7 +30,7 @@ export function keywordReader(lists: KeywordLists): (type: string, content: unkn
   }
 }
 
-/** The Start button of a Telegram bot, which everybody presses first (https://core.telegram.org/bots/features#commands). */
+/** https://core.telegram.org/bots/features#commands */
 export const isBotStart = (channel_type: string, type: string, content: unknown): boolean =>
   channel_type === 'telegram' &&
   type === 'text' &&

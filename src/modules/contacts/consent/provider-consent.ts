@@ -18,7 +18,7 @@ export interface ProviderConsent extends Tenant {
   readonly address: string
   readonly status: ConsentStatus
   readonly marketing: boolean
-  /** ISO 8601. A report older than the contact's last change is ignored. */
+  /** A report older than the contact's last change is ignored. */
   readonly occurred_at: string
   readonly message_id?: string
 }
@@ -71,7 +71,7 @@ async function applyReports(
   await saveContacts(platform, tx, tenant, items, context)
 }
 
-/** Locks the owners. Rejects with `WriteConflict` when one lost its address meanwhile. */
+/** Rejects with `WriteConflict` when an owner lost its address meanwhile. */
 async function lockOwners(
   tx: Transaction,
   tenant: Tenant,

@@ -30,7 +30,7 @@ export async function findSuppressions(
 ): Promise<SuppressionRow[]> {
   if (keys.length === 0) return []
   const types = [...new Set(keys.map((key) => key.channel_type))]
-  // a hash belongs to one channel type, so combining the two arrays finds nothing else
+  // a hash belongs to one channel type, so combining the arrays finds nothing else
   return await sql<SuppressionRow[]>`
     select channel_type, address_hash, reason, message_id, request_id, created_at from suppressions
     where account_id = ${account_id}

@@ -5,7 +5,6 @@ import type { ContactRow } from '../contact.ts'
 import type { ContactExport } from '../../../api/resources/contact-export.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 
-/** Scans all contacts. */
 export async function usedTypes(
   sql: Db,
   { account_id, mode }: Tenant,

@@ -1,4 +1,4 @@
-/** Exports: all contacts as CSV that an import reads back, and one contact's record as JSON. */
+/** Exports: all contacts as CSV that an import accepts, and one contact's record as JSON. */
 import type { Readable } from 'node:stream'
 import type { Tenant } from '../../../api/caller.ts'
 import { isId } from '../../../api/ids.ts'

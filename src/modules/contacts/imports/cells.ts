@@ -1,4 +1,4 @@
-/** Turns a row of an import into the change of a contact, or into reasons for its rejection. Pure. */
+/** Turns a row of an import into the change of a contact, or the reasons for its rejection. Pure. */
 import { parse } from 'csv-parse/sync'
 import { Problem } from '../../../api/problem.ts'
 import type { AttributeType, AttributeValue } from '../../../api/resources/contact.ts'
@@ -20,7 +20,7 @@ export interface Row {
 const blank = /^[ \t\r]*$/
 const asOneRow = { rows_max: 1, chunk_length: 1, record_length_max: Infinity }
 
-/** Without blank records; one with misplaced quotes is returned as broken. */
+/** Without blank records. One with misplaced quotes is returned as broken. */
 export function readRows(chunk: Pick<Chunk, 'text' | 'first_row'>, delimiter: string): Row[] {
   try {
     return cut(chunk, delimiter)
@@ -67,7 +67,6 @@ export interface RowContext {
   readonly types: ReadonlyMap<string, AttributeType>
   readonly default_country: string | null
   readonly hinted_country?: string | null
-  /** ISO 8601. */
   readonly at: string
 }
 
@@ -229,7 +228,7 @@ function attributeOf(text: string, type: AttributeType | undefined): AttributeVa
   return text
 }
 
-/** As defined; else number or boolean where every cell is one; else text. */
+/** As defined; else number or boolean if every cell is one; else text. */
 export function attributeTypes(
   rows: readonly Row[],
   columns: readonly Column[],

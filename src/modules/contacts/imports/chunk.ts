@@ -30,7 +30,7 @@ export function parseChunk(chunk: repository.ChunkRow, row: ContactImportRow): P
     const cellAt = (at: number): string => (cells[at] ?? '').trim()
     const phone = cellAt(phoneAt)
     let by = phone === '' ? undefined : 'phone'
-    // one number may be written with and without its country code, so the last digits are compared
+    // numbers may lack their country code, so the last digits are compared
     if (phone !== '') keys.add(/\d{7}$/.test(phone) ? phone.slice(-7) : phone.replaceAll(/\D/g, '').slice(-7))
     for (const { column, at } of others) {
       if (cellAt(at) === '') continue
@@ -60,7 +60,7 @@ interface RowGroup {
   readonly rows: Row[]
   change: ContactChange
   id?: string
-  /** Opt-ins of later rows overridden by an opt-out of an earlier one. */
+  /** Opt-ins overridden by an opt-out in an earlier row. */
   refused_opt_ins?: Map<Row, readonly string[]>
 }
 
@@ -80,7 +80,7 @@ export interface ChunkContext {
 }
 
 /**
- * Null when the chunk was already applied. With `expect_new`, owners are looked up only after an address turns out to
+ * null when the chunk was already applied. With `expect_new`, owners are looked up only after an address turns out to
  * be known. Call it inside `withConflictRetries`.
  */
 export async function applyChunk(
@@ -103,7 +103,7 @@ export async function applyChunk(
     report.errors.toSorted((a, b) => a.row - b.row),
     chunkContext.at,
   )
-  // last, because concurrent chunks of one import wait for each other here
+  // last, because concurrent chunks wait for each other here
   await repository.addProgress(tx, row, row.id, report.progress, chunkContext.at)
   return report.progress
 }
@@ -172,7 +172,7 @@ async function byEmail(target: ChunkTarget, requested: readonly RowGroup[], repo
 const itemOf = ({ id, change }: RowGroup): SaveItem =>
   id === undefined ? { kind: 'upsert', change } : { kind: 'update', id, change }
 
-/** Where the database rejects a value, halves are tried until one row is left. */
+/** Halves the rows to find one that the database rejects. */
 async function save(
   platform: Platform,
   row: ContactImportRow,

@@ -5,7 +5,7 @@ import type { Column } from './columns.ts'
 import type { ContactImportRow } from './import.ts'
 import { columns, type CompleteFile } from './repository.ts'
 
-/** Null when the upload was abandoned because it took too long. */
+/** null when the upload was abandoned because it took too long. */
 export async function insertDraft(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -39,7 +39,7 @@ export interface DraftChange {
   readonly request_id: string
 }
 
-/** Changes that affect the result require a new check. Null in any other state. */
+/** Changes that affect the result require a new check. null in any other state. */
 export async function changeDraft(
   sql: Db,
   { account_id, mode }: Tenant,

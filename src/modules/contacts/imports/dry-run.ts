@@ -1,4 +1,4 @@
-/** A dry run of an import: computes its results without locks or writes. */
+/** A dry run of an import, without locks or writes. */
 import type { Tenant } from '../../../api/caller.ts'
 import type { Pool } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -12,7 +12,7 @@ import { KeyTable } from './key-table.ts'
 import type { ChunkTarget } from './chunk.ts'
 import { findByEmail, type FoundByEmail } from './repository.ts'
 
-/** Key table values: the address was removed; several contacts have the e-mail address. */
+/** Values of the key table: the address was removed; several contacts have the e-mail address. */
 const nobody = -1
 const several = -2
 

@@ -1,4 +1,4 @@
-/** An import: its row, and its JSON for the API and the console. */
+/** An import: its row and its JSON. */
 import type { ContactImport } from '../../../api/resources/contact-import.ts'
 import { draftStatuses, type StepStatus, type StepwiseImport } from '../../../api/resources/stepwise-import.ts'
 import { understood } from './columns.ts'

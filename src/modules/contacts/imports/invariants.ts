@@ -1,4 +1,4 @@
-/** Invariants of imports, which `posthorn doctor` checks. */
+/** Invariants of imports. */
 import type { Db } from '../../../platform/database/sql.ts'
 import type { Invariant } from '../../../platform/platform.ts'
 
@@ -13,7 +13,6 @@ export const importInvariants: readonly Invariant[] = [
   },
 ]
 
-/** Imports whose rows are neither processed nor left, or whose job does not match their status. */
 async function importBreaches(
   sql: Db,
 ): Promise<

@@ -163,7 +163,6 @@ export async function deleteErrorsOf(
       and (phone_key = ${phone_key} or (phone_key is null and email_key = ${email_key}))`
 }
 
-/** Of any tenant. */
 export async function deleteOldErrors(sql: Db, before: string, limit: number): Promise<number> {
   const result = await sql`
     delete from contact_import_errors
@@ -176,10 +175,7 @@ export interface Job extends Tenant {
   readonly import_id: string
 }
 
-/**
- * An import that no live process works on. Accounts take turns after `after_account`; within one, the import that
- * waited longest.
- */
+/** Accounts take turns after `after_account`. Within one, the import that waited longest comes first. */
 export async function claimJob(
   sql: Db,
   {
@@ -206,7 +202,7 @@ export async function claimJob(
   return row ?? null
 }
 
-/** Until the transaction ends; false when another process has the job. */
+/** False when another process has the job. */
 export async function lockJob(sql: Transaction, import_id: string, process_id: string): Promise<boolean> {
   const rows = await sql`
     select 1

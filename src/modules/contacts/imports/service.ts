@@ -1,7 +1,4 @@
-/**
- * Contact imports: a file is uploaded completely or not at all, then applied in the background
- * (behaviour: imports 1, 3).
- */
+/** Imports: a file is uploaded completely or not at all, then applied in the background (behaviour: imports 1, 3). */
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { Caller, Tenant } from '../../../api/caller.ts'
@@ -44,7 +41,6 @@ export const importService = (platform: Platform) => ({
   periodicJobs: importPeriodicJobs(platform),
 })
 
-/** Stores the reply in the transaction that queues the import. */
 async function startImport(
   platform: Platform,
   sql: Db,

@@ -1,4 +1,4 @@
-/** Splits CSV text into chunks of whole records (RFC 4180). `cells.ts` splits cells by the same rules. */
+/** Splits CSV text into chunks of whole records (RFC 4180), by the rules of `cells.ts`. */
 
 export interface Chunk {
   readonly text: string
@@ -11,11 +11,10 @@ export interface SplitterOptions {
   readonly delimiters: string
   readonly rows_max: number
   readonly chunk_length: number
-  /** A longer record means an unclosed quote, or a file that is not CSV. */
+  /** A longer record means an unclosed quote, or no CSV. */
   readonly record_length_max: number
 }
 
-/** `row` as in `first_row`. */
 export class SplitError extends Error {
   readonly row: number
   constructor(row: number, message: string) {
@@ -24,7 +23,6 @@ export class SplitError extends Error {
   }
 }
 
-/** As in `cells.ts`. */
 const notBlank = /[^ \t\r]/
 const [quote, lineFeed, carriageReturn, space, tab] = [34, 10, 13, 32, 9]
 

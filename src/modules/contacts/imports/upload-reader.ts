@@ -20,7 +20,7 @@ export interface UploadedFile {
   readonly header: readonly string[]
   readonly bytes: number
   readonly total: number
-  /** SHA-256 of its bytes, in base64url. */
+  /** Base64url. */
   readonly sha256: string
 }
 
@@ -29,11 +29,11 @@ export interface UploadTarget {
   readonly rows_per_chunk: number
   /** May throw a Problem. Form fields after the file are not read yet. */
   onHeader(header: readonly string[], options: UploadOptions): void
-  /** The next chunk is read when it resolves, which may be before the write. */
+  /** Resolves when the next chunk may be read, which may be before the write. */
   write(chunk: Chunk, number: number): Promise<void>
 }
 
-/** Rejects with the Problem for the caller; the rest of the body is discarded. */
+/** Rejects with the Problem for the caller, and discards the rest of the body. */
 export const receiveFile = (
   request: IncomingMessage,
   queryOptions: UploadOptions,

@@ -15,7 +15,7 @@ import { receiveFile, type UploadedFile, type UploadOptions, type UploadTarget }
 const rowsPerChunk = 1000
 
 export interface UploadHandler extends Pick<UploadTarget, 'onHeader'> {
-  /** Returns null when the upload was abandoned. */
+  /** null when the upload was abandoned. */
   onComplete(id: string, file: UploadedFile, options: UploadOptions, digest: string): Promise<ContactImportRow | null>
 }
 

@@ -13,7 +13,6 @@ const chunksPerRun = 20
 /** One chunk is prepared while PostgreSQL works on the other. */
 const atOnce = 2
 const leaseMs = 60_000
-/** In a row. */
 const failuresMax = 20
 const failed = {
   code: 'internal_error',

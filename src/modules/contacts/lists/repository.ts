@@ -68,7 +68,7 @@ export async function deleteList(sql: Db, { account_id, mode }: Tenant, id: stri
   return count > 0
 }
 
-/** Against deletion; false when it does not exist. */
+/** False when it does not exist. */
 export async function lockList(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   const rows = await sql`
     select 1
@@ -77,7 +77,7 @@ export async function lockList(sql: Db, { account_id, mode }: Tenant, id: string
   return rows.length > 0
 }
 
-/** Against deletion; returns those that exist. */
+/** Against deletion. Returns those that exist. */
 export async function lockContacts(sql: Db, { account_id, mode }: Tenant, ids: readonly string[]): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id
@@ -87,7 +87,7 @@ export async function lockContacts(sql: Db, { account_id, mode }: Tenant, ids: r
   return rows.map((row) => row.id)
 }
 
-/** Contacts must be locked. Returns how many were new members. */
+/** Lock the contacts first. Returns the number of new members. */
 export async function insertMembers(
   sql: Db,
   { account_id, mode }: Tenant,

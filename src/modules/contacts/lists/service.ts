@@ -1,4 +1,4 @@
-/** Contact lists: create, update, delete, and manage their members. */
+/** Contact lists and their members. */
 import type { Tenant } from '../../../api/caller.ts'
 import type { Detail } from '../../../api/errors.ts'
 import { isId } from '../../../api/ids.ts'
@@ -144,7 +144,6 @@ async function members(
   }
 }
 
-/** One batch per run. */
 const emptyDeleted = ({ pool }: Platform): PeriodicJob => ({
   name: 'empty-deleted-lists',
   every_ms: 1000,

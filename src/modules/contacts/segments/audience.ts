@@ -24,7 +24,6 @@ export async function audienceOfSegment(
   return rules === null ? null : await audienceOfRules(sql, tenant, rules, clock.now())
 }
 
-/** `now` in ms. */
 export async function audienceOfRules(
   sql: Db,
   tenant: Tenant,

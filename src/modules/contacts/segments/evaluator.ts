@@ -7,7 +7,6 @@ import { isGroup, type Condition, type Group, type Scalar } from './rules.ts'
 /** null and undefined: empty. */
 export type FieldValue = Scalar | readonly string[] | null | undefined
 
-/** `now` in ms since 1970. */
 export const matches = (node: Group | Condition, valueOf: (field: Field) => FieldValue, now: number): boolean =>
   fits(node, (condition) => conditionHolds(condition, valueOf(condition.field), now))
 
@@ -77,7 +76,7 @@ function valueHolds(operator: Condition['operator'], actual: Scalar, wanted: rea
 
 const dayMs = 86_400_000
 
-/** As ISO 8601 text. An attribute without a time matches only the negation. */
+/** An attribute without a time matches only the negation. */
 function timeHolds(
   operator: Condition['operator'],
   actual: Scalar,

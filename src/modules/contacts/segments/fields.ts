@@ -11,7 +11,7 @@ import { parseDateTime } from '../../../api/times.ts'
 export type FieldKind = 'text' | 'boolean' | 'time' | 'consent' | 'value' | 'tags' | 'lists' | 'any'
 
 export interface Field {
-  /** `first_name`, `attributes.plan`. */
+  /** `first_name`, `attributes.plan` */
   readonly name: string
   readonly kind: FieldKind
   readonly root: string
@@ -116,8 +116,8 @@ const withTime =
   /^(?!9999)[1-9]\d{3}-\d\d-\d\d[Tt]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?([Zz]|[+-](0\d|1[0-4]):?[0-5]\d)?$/
 
 /**
- * ISO 8601 in UTC with ms, or null; without a zone it is UTC. `rule_time` in SQL parses the same texts. Usual forms are
- * not checked further, for speed.
+ * null if invalid. Without a zone it is UTC. `rule_time` in SQL parses the same texts. Usual forms are not checked
+ * further, for speed.
  */
 export function comparableTime(text: string): string | null {
   if (text < ':') {

@@ -17,11 +17,10 @@ import { simplify } from './simplify.ts'
 /** Never await a fragment, nor return one from an async function: that would run it. */
 export type Fragment = postgres.PendingQuery<postgres.Row[]>
 
-/** `now` in ms since 1970. */
 export interface PredicateContext {
   readonly tenant: Tenant
   readonly now: number
-  /** Existing lists. A deleted list has no members, even while its rows still exist. */
+  /** A deleted list has no members, even while its rows still exist. */
   readonly lists: ReadonlySet<string>
 }
 
@@ -70,7 +69,7 @@ function compileGroup(sql: Db, group: Group, context: CompileContext): Fragment 
 
 type AttributePairs = Readonly<Record<string, readonly Scalar[]>>
 
-/** Above it, each attribute of the contact is looked up among the rules. */
+/** With more, each attribute of the contact is looked up among the rules. */
 const attributesCompared = 8
 
 const attributesAmong = once(
@@ -395,7 +394,7 @@ function attributeEquality(sql: Db, condition: Condition, { folded }: CompileCon
   return alternatives.reduce((left, right) => sql`${left} or ${right}`)
 }
 
-/** As `comparableTime`. Dates are compared as they are, with a truncated bound. */
+/** Dates are compared as they are, with a truncated bound. */
 function attributeTime(sql: Db, condition: Condition, now: number): Fragment {
   const text = sql`(c.attributes ->> ${condition.field.key!}::text)`
   const date = sql`${text} collate "C"`

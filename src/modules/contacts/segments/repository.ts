@@ -90,7 +90,7 @@ export async function findExistingLists(
   return new Set(rows.map((row) => row.id))
 }
 
-/** For hashing list members; with the default, a list of a million is probed contact by contact. */
+/** For hashing list members: with the default, a list of a million is probed contact by contact. */
 const countingMemory = '96MB'
 
 export interface Count {
@@ -123,7 +123,7 @@ function hasAddress(sql: Db, type: string): Fragment {
     : sql`c.identifiers ? ${type}::text`
 }
 
-/** In a transaction with custom plans, so that long lists of values are hashed. */
+/** With custom plans, so that long lists of values are hashed. */
 export async function pageOfMembers(
   sql: Transaction,
   { account_id, mode }: Tenant,

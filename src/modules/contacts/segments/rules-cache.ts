@@ -26,7 +26,7 @@ export async function rulesOf(sql: Db, tenant: Tenant, id: string): Promise<Pars
   return row === null ? null : await storedRulesOf(keyOf(id, row.version), () => Promise.resolve(row.rules))
 }
 
-/** `key` must be immutable. Null when they are no longer stored. */
+/** `key` must be immutable. null when they are no longer stored. */
 export async function storedRulesOf(key: string, read: () => Promise<string | null>): Promise<ParsedRules | null> {
   const found = entries.get(key)
   if (found !== undefined) return keep(key, found)

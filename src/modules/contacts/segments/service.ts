@@ -52,7 +52,7 @@ export const segmentService = (platform: Platform) => ({
     const rules = await storedRulesOf(key, read)
     return rules === null ? null : await audienceOfRules(sql, tenant, rules, now)
   },
-  /** In order, after `after` ('' first); fewer than `limit` are the last page. Null when the segment does not exist. */
+  /** After `after` ('' first); fewer than `limit` are the last page. null when the segment does not exist. */
   async segmentMembers(sql: Db, tenant: Tenant, id: string, after: string, limit: number): Promise<string[] | null> {
     const audience = await audienceOfSegment(platform, sql, tenant, id)
     return audience === null
