@@ -31,13 +31,12 @@ export const asksService = (command: Command, examples: readonly string[]): Comm
     )
     .addHelpText('after', ['', 'Examples:', ...examples.map((example) => `  $ posthorn ${example}`)].join('\n'))
 
-/** Rejects with a UsageError where there is no key. */
 export async function serviceOf(options: AccessOptions, env: Env): Promise<ServiceApi> {
   const [{ serviceApi }, access] = await Promise.all([import('./service-api.ts'), accessOf(options, env)])
   return serviceApi(access)
 }
 
-/** Rejects with a UsageError without a key, and with an OperatorError if the stored key belongs to another service. */
+/** Rejects with an OperatorError if the stored key belongs to another service. */
 export async function accessOf(options: AccessOptions, env: Env): Promise<Access> {
   const key = options.apiKey ?? keyOf(env)
   if (key !== undefined) return { key, base_url: await baseUrlOf(options, env) }
@@ -52,7 +51,7 @@ export async function accessOf(options: AccessOptions, env: Env): Promise<Access
   return kept
 }
 
-/** Throws a UsageError for a malformed key. */
+/** Throws a UsageError if it is malformed. */
 export function keyOf(env: Env): string | undefined {
   const key = env['POSTHORN_API_KEY']?.trim() ?? ''
   if (key === '') return undefined
@@ -83,7 +82,7 @@ export function loginFile(env: Env): string {
   return join(isAbsolute(folder) ? folder : join(homedir(), '.config'), 'posthorn', 'login.json')
 }
 
-/** Rejects with an OperatorError for a file that others can read, and for invalid content. */
+/** Rejects with an OperatorError if others can read the file, or if its content is invalid. */
 async function readLogin(file: string): Promise<Access | undefined> {
   const found = await stat(file).catch(() => undefined)
   if (found === undefined) return undefined

@@ -1,4 +1,4 @@
-/** `posthorn accounts …`: the accounts of this installation. */
+/** `posthorn accounts …`. */
 import type { Command } from 'commander'
 import type { App } from '../app.ts'
 import { printable } from '../lib/text.ts'

@@ -32,14 +32,13 @@ export const words = (text: string): string[] =>
     .map((word) => word.trim())
     .filter((word) => word !== '')
 
-/** At least one: an empty list comes from an unset variable and would mean the opposite. */
+/** An empty list comes from an unset variable and would mean the opposite. */
 export function someWords(text: string): string[] {
   const found = [...new Set(words(text))]
   if (found.length === 0) throw new InvalidArgumentError('It must not be empty. Omit the option instead.')
   return found
 }
 
-/** As ISO text. */
 export function time(text: string): string {
   const iso = parseDateTime(text)
   if (iso === null) throw new InvalidArgumentError('It must be a time such as 2026-01-31T09:30:00Z, or a date.')
@@ -78,7 +77,7 @@ export async function accountOf(app: App, account: string | undefined): Promise<
   )
 }
 
-/** All types if none are given. Invalid ones are usage errors. */
+/** None given: all types. */
 export function eventList(events: readonly string[] | undefined, command: Command): readonly string[] {
   if (events === undefined) return []
   if (events.length === 0)

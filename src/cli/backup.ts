@@ -1,4 +1,4 @@
-/** `posthorn backup` and `posthorn restore`: all data in one file (behaviour: backup 1). */
+/** `posthorn backup` and `restore`: all data in one file (behaviour: backup 1). */
 import type { Command } from 'commander'
 import posthorn from '../../package.json' with { type: 'json' }
 import { systemClock } from '../lib/clock.ts'

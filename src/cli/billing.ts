@@ -1,4 +1,4 @@
-/** `posthorn wallet …`, `packages …` and `prices …`: wallet, message credits and prices of an account. */
+/** `posthorn wallet …`, `packages …` and `prices …`. */
 import type { Command } from 'commander'
 import type { App } from '../app.ts'
 import { positiveNumber, someWords, time, wholeNumber } from './arguments.ts'

@@ -1,4 +1,3 @@
-/** Progress lines of campaigns: bar, rate and time left. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Campaign } from '../api/resources/campaign.ts'

@@ -1,4 +1,4 @@
-/** `posthorn campaigns …`: lists campaigns, and watches a running one (behaviour: command-line 7). */
+/** `posthorn campaigns …` (behaviour: command-line 7). */
 import { Argument, Option, type Command } from 'commander'
 import type { App } from '../app.ts'
 import type { Mode, Tenant } from '../api/caller.ts'
@@ -89,7 +89,6 @@ async function listAll(app: App, { account, status }: ListOptions): Promise<Camp
   return rows.toSorted((a, b) => (a.id < b.id ? 1 : -1))
 }
 
-/** In any account and mode, unless `account` is given. */
 async function find(
   app: App,
   account: string | undefined,
@@ -105,7 +104,7 @@ async function find(
   return { tenant, campaign: await campaigns.get(pool, tenant, id) }
 }
 
-/** Ends with the campaign; exit code 1 if it failed. */
+/** Exit code 1 if the campaign failed. */
 async function watch(cli: Cli, id: string, account: string | undefined, command: Command): Promise<void> {
   const json = command.optsWithGlobals()['json'] === true
   const ended = await cli.withApp(async (app) => {

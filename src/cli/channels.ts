@@ -1,4 +1,4 @@
-/** `posthorn channels …`: connects channels of an account (behaviour: command-line 6). */
+/** `posthorn channels …` (behaviour: command-line 6). */
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import type { App } from '../app.ts'

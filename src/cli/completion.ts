@@ -1,4 +1,4 @@
-/** `posthorn completion SHELL`: prints a completion script (behaviour: command-line 11). */
+/** `posthorn completion SHELL` (behaviour: command-line 11). */
 import { Argument, type Command } from 'commander'
 import type { Register } from './program.ts'
 
@@ -69,7 +69,6 @@ const beforeValues = (places: readonly Place[]): string[] =>
 
 const paths = (places: readonly Place[]): string => places.flatMap(({ path }) => (path === '' ? [] : [path])).join('|')
 
-/** As shells read it. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 const fishQuoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 

@@ -37,7 +37,7 @@ export async function withApp<T>(
         log,
         roles: [],
       })
-      // notify running processes of changes
+      // notify running processes
       try {
         const result = await work(app)
         await app.flush()

@@ -1,4 +1,4 @@
-/** `posthorn migrate` and `posthorn doctor`: the state of the database. */
+/** `posthorn migrate` and `posthorn doctor`. */
 import type { Command } from 'commander'
 import { OperatorError } from '../lib/operator-error.ts'
 import { transact } from '../platform/database/sql.ts'
@@ -56,7 +56,6 @@ async function proofs(cli: Cli): Promise<Finding[]> {
   ])
 }
 
-/** The lines after the first one. */
 function reasonsOf(error: OperatorError): string[] {
   const [first, ...rest] = error.message.split('\n').map((line) => line.trim())
   return rest.length === 0 ? [first!] : rest

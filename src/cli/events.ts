@@ -1,4 +1,4 @@
-/** `posthorn events …`: lists events, and follows new ones (behaviour: command-line 10). */
+/** `posthorn events …` (behaviour: command-line 10). */
 import type { Command } from 'commander'
 import type { Event } from '../api/resources/event.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
@@ -123,14 +123,14 @@ export async function newestEvent(options: FeedOptions): Promise<string | null> 
 export const unknownCursorText =
   'The service does not know the last event any more, possibly because its database was reset. Continuing with the next event.'
 
-/** No types at all match every event. */
+/** No types match every event. */
 export const isWanted = (type: string, events: readonly string[]): boolean =>
   events.length === 0 ||
   events.some(
     (entry) => entry === '*' || entry === type || (entry.endsWith('.*') && type.startsWith(entry.slice(0, -1))),
   )
 
-/** Retries until the service answers; undefined when the signal aborted. */
+/** Retries until the service answers. */
 async function fetchEvents(
   options: FeedOptions,
   path: string,
@@ -168,6 +168,6 @@ async function get({ base_url, key, signal }: FeedOptions, path: string): Promis
     const text = await answer.body.text()
     return { status: answer.statusCode, body: text.startsWith('{') ? (JSON.parse(text) as unknown) : undefined }
   } catch {
-    return { status: 0, body: undefined } // refused, reset or ended: retried
+    return { status: 0, body: undefined } // retried
   }
 }

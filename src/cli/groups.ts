@@ -1,4 +1,4 @@
-/** Every command group: one line each. */
+/** The command groups. */
 import { registerAccounts } from './accounts.ts'
 import { registerBackup } from './backup.ts'
 import { registerCampaigns } from './campaigns.ts'

@@ -10,7 +10,6 @@ import type { Register } from './program.ts'
 
 type Key = Awaited<ReturnType<App['services']['accounts']['listKeys']>>[number]
 
-/** Without its hash. */
 const shown = (key: Key) => ({
   id: key.id,
   object: 'api_key',

@@ -1,4 +1,3 @@
-/** `posthorn listen` with a real service and receiver, and restarts of both. */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

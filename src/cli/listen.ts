@@ -153,7 +153,7 @@ async function follow(options: ListenerOptions, file: string, state: State): Pro
   }
 }
 
-/** Retries until acknowledged. False when the listener was stopped. */
+/** Retries until acknowledged. False if stopped. */
 async function forward(options: ListenerOptions, key: SigningKey, event: Event): Promise<boolean> {
   const { clock, signal, poster, forward_to, print } = options
   const body = Buffer.from(JSON.stringify(event))

@@ -1,4 +1,4 @@
-/** `posthorn login` and `logout`: stores an API key for commands (behaviour: command-line 8). */
+/** `posthorn login` and `logout` (behaviour: command-line 8). */
 import type { Command } from 'commander'
 import type { Account } from '../api/resources/account.ts'
 import { printable } from '../lib/text.ts'

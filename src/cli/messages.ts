@@ -1,4 +1,4 @@
-/** `posthorn send` and `posthorn messages …`: messages over HTTP, with an API key (behaviour: command-line 9). */
+/** `posthorn send` and `posthorn messages …`, over HTTP (behaviour: command-line 9). */
 import { InvalidArgumentError, type Command } from 'commander'
 import { randomUUID } from 'node:crypto'
 import { messageStatuses, type Message } from '../api/resources/message.ts'
@@ -110,7 +110,7 @@ function bodyOf(options: SendOptions): object {
   throw new UsageError('error: give either --text, or --type and --content together')
 }
 
-/** The key allows to repeat a request without a response. */
+/** The key allows repeating a request without a response. */
 async function send(api: ServiceApi, body: object, idempotencyKey: string): Promise<Message> {
   const { NoAnswer } = await import('./service-api.ts')
   try {

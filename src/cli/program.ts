@@ -1,4 +1,4 @@
-/** The command line (behaviour: command-line 1). Each command group registers itself here. */
+/** The command line (behaviour: command-line 1). */
 import { Command, CommanderError, Option } from 'commander'
 import posthorn from '../../package.json' with { type: 'json' }
 import type { App } from '../app.ts'
@@ -8,7 +8,6 @@ import { isUnreachable, refusesWrites } from '../platform/database/failures.ts'
 import { OperatorError, UsageError } from '../lib/operator-error.ts'
 import { ReaderGone, type Terminal } from './terminal.ts'
 
-/** JSON with `--json`, otherwise text. */
 export interface Printed {
   readonly json: unknown
   readonly text: string
@@ -20,9 +19,9 @@ export interface Cli {
   print(command: Command, printed: Printed): void
   /** Without server and workers, also beside a running service. */
   withApp<T>(work: (app: App) => Promise<T>): Promise<T>
-  /** As `withApp`, read-only: if migrations are missing, calls `behind` with them instead. */
+  /** Read-only. If migrations are missing, calls `behind` with them instead. */
   examine<T>(work: (app: App) => Promise<T>, behind: (missing: readonly string[]) => T): Promise<T>
-  /** For a command that ends with this code although it printed its result. */
+  /** Ends with this code although the command printed its result. */
   exit(code: number): void
 }
 

@@ -1,4 +1,4 @@
-/** The options of `posthorn serve`. Its implementation is loaded when it runs. */
+/** `posthorn serve`: its options. The implementation is loaded when it runs. */
 import { InvalidArgumentError, type Command } from 'commander'
 import { roles as allRoles, type Role } from '../platform/platform.ts'
 import { words } from './arguments.ts'

@@ -212,7 +212,7 @@ Send a message with the test key; nothing is delivered or billed:
 Then, step by step: ${config.base_url}/docs/guides/first-message, or in TypeScript ${config.base_url}/docs/guides/typescript
 `
 
-/** Replaces port 0 by a free one before the address is printed. */
+/** Replaces port 0 by a free one. */
 async function withPort(config: Config): Promise<Config> {
   if (config.port !== 0) return config
   const port = await freePort(config.host).catch((error: unknown) => {

@@ -1,16 +1,16 @@
-/** Terminal input and output: writes to closed pipes, questions, progress lines, and work that runs until Ctrl-C. */
+/** Terminal input and output: closed pipes, questions, progress lines, and work that runs until Ctrl-C. */
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { OperatorError } from '../lib/operator-error.ts'
 
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Throws ReaderGone when the reader of standard output is gone. */
+  /** Throws ReaderGone once the reader of standard output is gone. */
   out(text: string): void
   err(text: string): void
   /** Absent without a terminal. Rejects with an OperatorError when the input ends. */
   readonly ask?: (question: Question) => Promise<string>
-  /** `out` is a terminal, where a line can be overwritten. */
+  /** Whether `out` is a terminal, where a line can be overwritten. */
   readonly rewrites?: boolean
 }
 
@@ -32,7 +32,7 @@ export function writerTo(stream: NodeJS.WriteStream): (text: string) => void {
   }
 }
 
-/** To standard error, whose reader does not matter. */
+/** The reader of standard error does not matter. */
 export function errorWriterTo(stream: NodeJS.WriteStream): (text: string) => void {
   whenGone(stream, () => undefined)
   return (text) => void stream.write(text)
@@ -110,7 +110,7 @@ export function progressReporter({ err, rewrites }: Pick<Terminal, 'err' | 'rewr
   }
 }
 
-/** `1.4 MB`. */
+/** `1.4 MB` */
 export function bytesText(bytes: number): string {
   const units = ['B', 'KB', 'MB', 'GB', 'TB']
   const power = bytes < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))

@@ -1,4 +1,3 @@
-/** The test message of a channel with a session: its progress and the next step. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startProcess } from '../../test/support/process.ts'
@@ -7,7 +6,6 @@ import { until } from '../../test/support/waiting.ts'
 import { startWorld } from '../../test/support/world.ts'
 import { sendTestMessage } from './test-message.ts'
 
-/** A channel over SMPP, and a test message on it while these workers run. */
 async function testing(t: TestContext) {
   const sim = await smsc(t)
   const world = await startWorld(t, { settings: { webhook_allowed_hosts: [sim.host] } })

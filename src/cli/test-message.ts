@@ -17,16 +17,13 @@ export interface TestMessage {
   readonly next: string
 }
 
-/** The observed state of the message. */
 interface Sight {
   readonly status: MessageStatus
   readonly error: { readonly code: string; readonly message: string } | null
-  /** Whether any worker process runs. */
   readonly isServed: boolean
   /** `none`: the channel needs none. `waiting`: no process has it yet. */
   readonly session: 'none' | 'waiting' | 'held'
   readonly isConnected: boolean
-  /** The failure of the last send attempt. */
   readonly lastAnswer: string | null
 }
 

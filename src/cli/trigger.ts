@@ -1,4 +1,4 @@
-/** `posthorn trigger EVENT`: triggers a real event in test mode, and waits for it (behaviour: command-line 10). */
+/** `posthorn trigger EVENT`: triggers a real event in test mode (behaviour: command-line 10). */
 import { Argument, InvalidArgumentError, type Command } from 'commander'
 import { eventTypes, type EventType } from '../api/events.ts'
 import type { Event } from '../api/resources/event.ts'
@@ -29,7 +29,7 @@ export const registerTrigger: Register = (program, cli) => {
     'trigger message.delivered',
     'trigger webhook.test --endpoint we_…',
   ])
-    // the choices are for shell completion
+    // for shell completion
     .addArgument(new Argument('[event]', 'its type').choices(types).argParser(eventType))
     .option('--endpoint <endpoint>', 'the webhook endpoint for webhook.test; default: the only one')
     .addHelpText(
@@ -87,7 +87,7 @@ export interface TriggerContext {
   readonly endpoint: string | undefined
 }
 
-/** How to find the event: by its object or its own id. */
+/** The object or the id of the event. */
 export interface Triggered {
   readonly summary: string
   readonly object_id: string
@@ -153,7 +153,7 @@ async function startCampaign({ api }: TriggerContext): Promise<Triggered> {
   return { summary: `Launched ${campaign.id}.`, object_id: campaign.id }
 }
 
-/** Scheduled in an hour, so that it cannot finish first; cancelled afterwards. */
+/** Scheduled in an hour, so that it cannot finish first. */
 async function pauseCampaign({ api, clock }: TriggerContext): Promise<Triggered> {
   const schedule = { send_at: isoTime(clock.now() + 3_600_000) }
   const campaign = await api.post<Campaign>('/v1/campaigns', { body: { ...campaignOf(toOne), schedule } })

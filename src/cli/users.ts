@@ -1,4 +1,4 @@
-/** `posthorn users …`: users of the console. Passwords are set by a link, never here. */
+/** `posthorn users …`. Passwords are set by a link, never here. */
 import type { Command } from 'commander'
 import type { App } from '../app.ts'
 import { OperatorError } from '../lib/operator-error.ts'

@@ -1,4 +1,4 @@
-/** `posthorn webhooks …`: webhook endpoints over HTTP, with an API key (behaviour: command-line 9). */
+/** `posthorn webhooks …`, over HTTP (behaviour: command-line 9). */
 import type { Command } from 'commander'
 import type { WebhookEndpoint } from '../api/resources/webhook-endpoint.ts'
 import { printable } from '../lib/text.ts'

@@ -1,6 +1,6 @@
 /**
- * Time as a dependency: no other file reads the machine's clock. Use `now()` for times that are stored or shown, and
- * `elapsed()` for durations within this process; use both (`ageOf`) for leases and caches, because `elapsed()` may stop
+ * Time as a dependency: no other file reads the machine's clock. Use `now()` for times that are stored or shown,
+ * `elapsed()` for durations within this process, and both (`ageOf`) for leases and caches, because `elapsed()` may stop
  * while the machine sleeps.
  */
 import { setMaxListeners } from 'node:events'
@@ -15,7 +15,7 @@ export interface Clock {
 }
 
 export interface SteadyClock extends Clock {
-  /** Milliseconds since an arbitrary moment. May stop while the machine sleeps. */
+  /** Milliseconds since an arbitrary moment. */
   elapsed(): number
 }
 
@@ -37,7 +37,7 @@ export const mark = (clock: Pick<SteadyClock, 'now' | 'elapsed'>): Mark => ({
 
 export const longAgo: Mark = { now_ms: -Infinity, elapsed_ms: -Infinity }
 
-/** By wall clock or elapsed time, whichever is more: safe when the clock jumps and when the machine slept. */
+/** Whichever is more: safe when the clock jumps and when the machine slept. */
 export const ageOf = (clock: Pick<SteadyClock, 'now' | 'elapsed'>, { now_ms, elapsed_ms }: Mark): number =>
   Math.max(clock.now() - now_ms, clock.elapsed() - elapsed_ms)
 
@@ -76,16 +76,14 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 /** Real time, to pace work by the machine's speed. */
 export const pause = (ms: number): Promise<void> => delay(ms)
 
-/** Resolves when `signal` aborts. */
 export async function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
 
-/** The reason for aborting a wait: without one Node creates an error with a stack. */
+/** Without a reason to abort with, Node creates an error with a stack. */
 export const waitEnded = new Error('The wait is over.')
 
-/** `signal` aborts after `ms` milliseconds. */
 export async function withDeadline<T>(
   clock: Pick<Clock, 'sleep'>,
   ms: number,

@@ -1,7 +1,6 @@
 /** Limits, orders and shares asynchronous work within this process. */
 import { pause } from './clock.ts'
 
-/** In the given order. */
 export function atOnce(max: number): <T>(work: () => Promise<T>) => Promise<T> {
   let running = 0
   const waiting: (() => void)[] = []
@@ -54,7 +53,7 @@ export class Turns {
   }
 }
 
-/** About `most` items: a key with many items only takes the capacity that others leave. */
+/** About `most` items. A key with many items only takes the capacity that others leave. */
 export function inTurn<Item>(items: readonly Item[], keyOf: (item: Item) => string, most = Infinity): Item[] {
   const ordered: Item[] = []
   let queues = [...Map.groupBy(items, keyOf).values()]

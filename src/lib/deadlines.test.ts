@@ -1,4 +1,3 @@
-/** Deadlines follow elapsed time, even if the clock is set. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { fakeClock } from '../../test/support/clock.ts'

@@ -5,9 +5,9 @@
 import { hmac, hmacKey, signatureHeader, type HmacKey } from './hmac.ts'
 
 export interface SigningKey {
-  /** The whole text of the secret. */
+  /** Of the whole text of the secret. */
   readonly service: HmacKey
-  /** The bytes that the base64 after `whsec_` encodes. */
+  /** Of the bytes that the base64 after `whsec_` encodes. */
   readonly standard: HmacKey
 }
 
@@ -17,7 +17,7 @@ export const signingKey = (secret: string): SigningKey => ({
   standard: hmacKey(Buffer.from(secret.replace(/^whsec_/, ''), 'base64')),
 })
 
-/** Names and values in turn. `now` is in milliseconds. */
+/** Names and values in turn. */
 export function eventHeaders(
   keys: readonly SigningKey[],
   event: { readonly id: string; readonly type: string },

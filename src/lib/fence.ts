@@ -1,4 +1,4 @@
-/** Guards work that only the holder of a lease may do: the HTTP client checks the fence again before it writes. */
+/** Guards work that only the holder of a lease may do. The HTTP client checks the fence again before it writes. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 export type Fence = () => boolean
@@ -7,7 +7,6 @@ const current = new AsyncLocalStorage<Fence>()
 
 export const fencedOff = 'It was no longer for this process to send.'
 
-/** The HTTP client starts requests of this work only while the lease holds. */
 export const fenced = <T>(fence: Fence, work: () => T): T => current.run(fence, work)
 
 export const fenceNow = (): Fence | undefined => current.getStore()

@@ -4,14 +4,13 @@ export type SmsEncoding = 'gsm7' | 'ucs2'
 
 export interface SmsShape {
   readonly encoding: SmsEncoding
-  /** At least 1. */
   readonly segments: number
 }
 
 /** One septet each. */
 const basic =
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà'
-/** An escape septet plus one. */
+/** Two septets each: an escape and one. */
 const extension = '\f^{}\\[~]|€'
 
 /** Septets or UTF-16 units; parts need a header. */
@@ -76,7 +75,6 @@ function ucs2PartEnd(body: string, start: number): number {
 const isPair = (text: string, at: number): boolean =>
   (text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00
 
-/** As many as `segments`. */
 export function splitSms(body: string): { readonly encoding: SmsEncoding; readonly parts: readonly string[] } {
   const { encoding, segments } = smsEncoding(body)
   if (segments === 1) return { encoding, parts: [body] }

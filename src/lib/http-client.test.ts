@@ -1,4 +1,3 @@
-/** HTTP client with real sockets: providers that answer, break off, hang and redirect. */
 import type { Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'

@@ -14,10 +14,7 @@ import { traceHeaders } from './trace-context.ts'
 /** Retrying is useless. The message contains no secrets. */
 export class PermanentError extends Error {}
 
-/**
- * `unsent`: the request certainly reached nobody and may be repeated. `unknown`: it may have arrived, but there is no
- * complete response.
- */
+/** `unsent`: the request certainly reached nobody and may be repeated. `unknown`: it may have arrived. */
 export type HttpAnswer =
   | {
       readonly kind: 'answer'
@@ -46,7 +43,7 @@ export interface HttpClient {
   /** Never rejects. `unsent` if the fence of the caller (`fence.ts`) no longer holds. */
   call(call: HttpCall): Promise<HttpAnswer>
   /**
-   * Rejects with a PermanentError for a refused address, 404, 410 (MissingFile), and too long bodies; otherwise with an
+   * Rejects with a PermanentError for a refused address, 404, 410 (MissingFile) and too long bodies; otherwise with an
    * Error.
    */
   download(
@@ -57,7 +54,7 @@ export interface HttpClient {
 
 export interface HttpClientOptions extends SocketOptions {
   readonly clock: SteadyClock
-  /** `host:port` pairs that may be private and use http. */
+  /** May be private and use http. */
   readonly allowed_hosts: readonly string[]
 }
 
@@ -130,7 +127,7 @@ const answerOf = ({ status, headers, body, error, begun }: ExchangeEnd): HttpAns
     ? { kind: 'answer', status: status ?? 0, headers: flatHeaders(headers), body }
     : { kind: begun ? 'unknown' : 'unsent', ...error }
 
-/** Checks literal addresses, which need no look-up. */
+/** Literal addresses need no look-up. */
 function refusedAddress(url: URL, allowed: boolean): string | undefined {
   if (allowed) return undefined
   if (url.protocol !== 'https:') return `${hostPort(url)} is not called without https.`
@@ -146,7 +143,7 @@ const requestOptions = (url: URL, call: HttpCall): Dispatcher.DispatchOptions =>
   body: call.body ?? null,
 })
 
-/** The response was 404 or 410. */
+/** 404 or 410. */
 export class MissingFile extends PermanentError {}
 
 async function openDownload(

@@ -1,4 +1,3 @@
-/** The outcome of a broken exchange depends on whether its request had begun. */
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Dispatcher } from 'undici'

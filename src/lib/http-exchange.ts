@@ -13,7 +13,6 @@ export interface ExchangeEnd {
   readonly body: Buffer
   /** null after a complete response with any status. */
   readonly error: PostError | null
-  /** The response exceeded the limit. */
   readonly cut: boolean
   /** False: the request certainly reached nobody. */
   readonly begun: boolean
@@ -44,13 +43,11 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#fence = fence
   }
 
-  /** For error messages. */
   get phase(): string {
     if (this.#controller === undefined) return 'connecting'
     return this.#status === null ? 'waiting for the answer' : 'reading the answer'
   }
 
-  /** Also before it is connected. */
   stop(code: PostErrorCode, message: string): void {
     this.#end({ code, message })
     this.#controller?.abort(dropped)

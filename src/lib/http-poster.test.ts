@@ -1,4 +1,3 @@
-/** HTTP poster with real sockets: receivers that behave and misbehave. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'

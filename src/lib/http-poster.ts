@@ -13,12 +13,10 @@ export interface Post {
   readonly body: Buffer
   /** From the DNS look-up to the end of the response body. */
   readonly timeout_ms: number
-  /** Ends with the error `aborted`. */
   readonly signal?: AbortSignal
 }
 
 export interface PostOutcome {
-  /** null if none arrived. Also set when the exchange failed after the headers. */
   readonly status: number | null
   /** null after a complete 2xx response. */
   readonly error: PostError | null
@@ -34,13 +32,11 @@ export interface HttpPoster {
 export interface HttpPosterOptions {
   readonly clock: SteadyClock
   readonly resolve: Resolve
-  /** `host:port` pairs that may be private and use http. */
+  /** May be private and use http. */
   readonly allowed_hosts: readonly string[]
-  /** For tests. */
   readonly ca?: string
 }
 
-/** Beyond this the connection is closed. */
 const answerBytesMax = 64 * 1024
 const placesMax = 1000
 
@@ -125,7 +121,6 @@ const outcomeOf = ({ status, headers, error, cut }: ExchangeEnd): PostOutcome =>
   error: error === null || cut ? statusError(status ?? 0, headers['location']) : error,
 })
 
-/** null for 2xx. */
 function statusError(status: number, location: string | string[] | undefined): PostError | null {
   if (status >= 200 && status < 300) return null
   if (status >= 300 && status < 400 && status !== 304) {
@@ -149,13 +144,12 @@ export interface Connection {
 export interface Connections {
   /** `fresh` forces a new connection. `free`: exempt from the address check. */
   take(origin: string, free: boolean, fresh: boolean): Connection
-  /** `whole`: the response was read to its end, so that the connection can be reused. */
+  /** `whole`: the response was read to its end. */
   giveBack(connection: Connection, whole: boolean): void
   close(): Promise<void>
 }
 
 const idlePerOriginMax = 128
-/** The oldest is dropped first. */
 const originsMax = 1000
 const keepAliveMs = 15_000
 

@@ -1,4 +1,3 @@
-/** The content and order of ids. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { idFloor, idMaker, idTime } from './ids.ts'
@@ -6,7 +5,6 @@ import { idFloor, idMaker, idTime } from './ids.ts'
 const at = Date.UTC(2026, 10, 21, 12, 34, 56, 789)
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 
-/** The 128 bits of an id as hexadecimal digits. */
 function bitsOf(id: string): string {
   let value = 0n
   for (const digit of id.slice(id.indexOf('_') + 1)) value = value * 32n + BigInt(alphabet.indexOf(digit))

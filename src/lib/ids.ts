@@ -6,15 +6,17 @@ const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const digits = Buffer.from(alphabet, 'latin1')
 const poolBytes = 10 * 400
 
-/** Lists bound ids by `created_at` with a tolerance of one second, so that this must be well below a second. */
+/** Well below the second by which lists bound ids around `created_at`. */
 const setBackMaxMs = 500
 
-/** Ids of one process sort in the order of their creation, unless the clock was set back by more than half a second. */
+/**
+ * Ids of one process sort in the order of their creation, unless the clock was set back by more than `setBackMaxMs`.
+ */
 export interface IdMaker {
   <P extends string>(prefix: P): `${P}_${string}`
 }
 
-/** `fill` overwrites its argument with random bytes. */
+/** Overwrites its argument with random bytes. */
 export function idMaker(clock: Clock, fill: (bytes: Uint8Array) => unknown = randomFillSync): IdMaker {
   const pool = new Uint8Array(poolBytes)
   let used = poolBytes
@@ -87,14 +89,12 @@ function encoded(prefix: string): string {
   return text.toString('latin1', 0, at)
 }
 
-/** The smallest id of a millisecond. */
 export function idFloor(prefix: string, ms: number): string {
   uuid.fill(0)
   writeMs(ms)
   return encoded(prefix)
 }
 
-/** Milliseconds since 1970. */
 export function idTime(id: string): number {
   const text = id.slice(id.lastIndexOf('_') + 1)
   let ms = 0

@@ -5,7 +5,7 @@ export type Fields = Readonly<Record<string, unknown>>
 export const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** null for other JSON values and for invalid JSON. */
+/** null for other or invalid JSON. */
 export function parsedObject(text: Uint8Array): Fields | null {
   try {
     const parsed: unknown = JSON.parse(Buffer.from(text).toString('utf8'))

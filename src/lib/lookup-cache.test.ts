@@ -3,7 +3,6 @@ import test from 'node:test'
 import { fakeClock } from '../../test/support/clock.ts'
 import { lookupCache } from './lookup-cache.ts'
 
-/** Two values for a second, with look-ups answered by hand. */
 function scene() {
   const clock = fakeClock()
   const cache = lookupCache<string>(clock, { entries_max: 2, age_max_ms: 1000 })

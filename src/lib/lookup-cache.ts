@@ -1,12 +1,12 @@
-/** Caches look-ups, bounded in number and age, with one look-up at a time per key. */
+/** Caches look-ups, bounded in number and age, one at a time per key. */
 import { ageOf, mark, type Mark, type SteadyClock } from './clock.ts'
 
 export interface LookupCache<T> {
-  /** The value, or the promise of a look-up in progress. */
+  /** A promise while the look-up is in progress. */
   get(key: string): T | Promise<T> | undefined
   /** A failed look-up is not cached. */
   read(key: string, lookUp: () => Promise<T>): Promise<T>
-  /** Drops one value or all. The result of a look-up in progress is not cached either. */
+  /** Without a key: all. The result of a look-up in progress is not cached either. */
   forget(key?: string): void
 }
 

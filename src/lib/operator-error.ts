@@ -1,8 +1,8 @@
-/** Errors that only the operator can fix: a configuration, data folder, key or database that this program cannot use. */
+/** Errors that only the operator can fix, in configuration, data folder, key or database. */
 
 /** Thrown without an API error code. The command line prints the message and exits with 1. */
 export class OperatorError extends Error {
-  /** How `posthorn doctor` names the error. */
+  /** For `posthorn doctor`. */
   readonly subject: 'configuration' | 'database'
 
   constructor(message: string, subject: OperatorError['subject'] = 'configuration') {
@@ -12,5 +12,5 @@ export class OperatorError extends Error {
   }
 }
 
-/** Invalid command-line arguments (behaviour: command-line 1). */
+/** (behaviour: command-line 1) */
 export class UsageError extends OperatorError {}

@@ -1,4 +1,4 @@
-/** Phone numbers: parses national and international forms, finds national variants of a number, and its country. */
+/** Phone numbers: national and international forms, variants of one number, and countries. */
 import {
   getCountries,
   getCountryCallingCode,
@@ -16,7 +16,7 @@ export const isE164 = (text: string): boolean => e164.test(text)
 /** ISO 3166 alpha-2, in upper or lower case. */
 export const isCountry = (text: string): boolean => isSupportedCountry(text.toUpperCase())
 
-/** E.164, or null. A number without `+` needs `defaultCountry` (ISO 3166 alpha-2). */
+/** E.164, or null. A number without `+` needs `defaultCountry`. */
 export function normalisePhone(text: string, defaultCountry?: string): string | null {
   if (e164.test(text)) return text
   if (text.length > 40) return null
@@ -148,7 +148,7 @@ export function countryOf(number: string): string | null {
 
 const parsedCountry = (number: string): string | null => parsePhoneNumberFromString(number)?.country ?? null
 
-/** The same with a plus, a country prefix or a national prefix. */
+/** The same in every notation: with a plus, a country prefix or a national prefix. */
 const lastDigits = 7
 
 const endOf = (address: string): string | null => (/^\+?\d{7,}$/.test(address) ? address.slice(-lastDigits) : null)
@@ -163,6 +163,6 @@ interface NamedAddresses {
   readonly to: string
 }
 
-/** Some providers swap sender and recipient. */
+/** Also if the provider swaps sender and recipient. */
 export const areOfAnother = ({ from, to }: NamedAddresses, recipient: string): boolean =>
   areOtherNumbers(from, recipient) && !areSameNumber(to, recipient)

@@ -1,4 +1,3 @@
-/** Hostile addresses: every notation of a private host. */
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { addressKind, urlRefusal } from './public-address.ts'

@@ -31,7 +31,7 @@ const privateV4 = [
 const globalV6 = ipaddr.parseCIDR('2000::/3')
 const privateV6 = ['2001::/23', '2002::/16', '2620:4f:8000::/48', '5f00::/16'].map((range) => ipaddr.parseCIDR(range))
 
-/** Accepts any textual form; anything else is `private`. */
+/** Accepts any textual form. */
 export function addressKind(text: string): AddressKind {
   const plain = text.replace(/^\[|\]$/g, '').replace(/%.*$/, '')
   if (!ipaddr.isValid(plain)) return 'private'
@@ -56,7 +56,6 @@ const localNames = /(^|\.)(localhost|local|internal)\.?$/
 
 export type UrlRefusal = 'unparsable' | 'not_https' | 'user_info' | 'local_name' | 'private_address'
 
-/** In lower case, with default ports. */
 export function hostPort(url: URL): string {
   const port = url.port === '' ? (url.protocol === 'http:' ? '80' : '443') : url.port
   return `${url.hostname.replace(/\.$/, '')}:${port}`.toLowerCase()

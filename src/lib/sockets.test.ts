@@ -1,4 +1,3 @@
-/** Sockets connect to public addresses only. */
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { fakeClock } from '../../test/support/clock.ts'

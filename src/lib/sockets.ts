@@ -11,7 +11,6 @@ import { addressKind } from './public-address.ts'
 
 export interface SocketOptions {
   readonly resolve: Resolve
-  /** For tests. */
   readonly ca?: string
 }
 
@@ -81,9 +80,8 @@ export type Dial = (call: Call) => Promise<Socket>
 export interface DialOptions {
   readonly clock: Clock
   readonly resolve: Resolve
-  /** `host:port` pairs that may be private. */
+  /** May be private. */
   readonly allowed_hosts: readonly string[]
-  /** For tests. */
   readonly ca?: string
 }
 
@@ -109,7 +107,6 @@ export function dialer({ clock, resolve, allowed_hosts, ca }: DialOptions): Dial
   }
 }
 
-/** Destroys the socket when the signal aborts first. */
 async function connected(socket: Socket, event: 'connect' | 'secureConnect', signal: AbortSignal): Promise<void> {
   try {
     await once(socket, event, { signal })

@@ -1,4 +1,4 @@
-/** Asks the operating system for free ports, folders and limits. */
+/** Free ports, folders and limits of the operating system. */
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -62,7 +62,6 @@ export function descriptorLimit(): number {
   }
 }
 
-/** Parses `/proc/<pid>/limits`. */
 export function descriptorLimitIn(limits: string): number {
   return numberOf(/^Max open files +(\S+)/m.exec(limits)?.[1])
 }

@@ -1,8 +1,8 @@
 /** Text tools: suggestions for misspelled words, safe terminal output, and search in linear time. */
 
 /**
- * A word that contains `given` or is contained in it, otherwise the one with the smallest edit distance, at most a
- * third of the letters.
+ * A word that contains `given` or is contained in it, otherwise the nearest by edit distance, at most a third of the
+ * letters.
  */
 export function nearest(given: string, known: readonly string[]): string | undefined {
   const wanted = plain(given)
@@ -54,7 +54,7 @@ export const printable = (text: string): string =>
 
 export const printableLines = (text: string): string => text.split('\n').map(printable).join('\n')
 
-/** Parses to the same value, because the escapes of `printable` are valid in JSON. */
+/** The escapes of `printable` are valid in JSON. */
 export const printableJson = (value: unknown): string => printable(JSON.stringify(value))
 
 /** Up to this length the naive search is as fast. */

@@ -1,4 +1,4 @@
-/** Page-wide conditions: the session has ended, or the password is needed again. */
+/** The session has ended, or the password is needed again. */
 import { useSyncExternalStore } from 'react'
 
 let ended = false
@@ -40,7 +40,7 @@ function uploadNotice(): void {
 }
 
 export const reauthentication = {
-  /** True once the password was accepted, false if the dialog was closed. */
+  /** Resolves to true once the password was accepted, false if the dialog was closed. */
   ask: (): Promise<boolean> =>
     new Promise((resolve) => {
       waiting = [...waiting, resolve]

@@ -11,7 +11,7 @@ export type Session = components['schemas']['ConsoleSession']
 
 const key = ['session']
 
-/** Null: nobody is signed in. */
+/** null: nobody is signed in. */
 async function findSession(): Promise<Session | null> {
   const { data, error, response } = await own().GET('/console/api/session')
   if (data !== undefined) return data
@@ -53,7 +53,7 @@ export function isAllowed({ accounts }: Session, { account, mode }: Workspace, p
 
 type ImpersonationOperation = (typeof openToImpersonation)[number]
 
-/** Undefined: enabled. Pass the `operation` of buttons that work during impersonation. */
+/** undefined: enabled. Pass the `operation` of buttons that work during impersonation. */
 export function useDisabledReason(
   workspace: Workspace,
 ): (permission: Permission, operation?: ImpersonationOperation) => string | undefined {

@@ -66,7 +66,7 @@ const buttonVariables = (part: Part): TemplateVariable[] =>
       : [{ name: `Button ${index + 1}`, kind: 'button', holds: 'text', named: undefined, index }],
   )
 
-/** Undefined for invalid JSON. */
+/** undefined for invalid JSON. */
 export function contentOf(
   { type, message, template, templateVariables }: ContentDraft,
   templates: readonly Template[],
@@ -166,7 +166,7 @@ interface UploadTarget {
 const allKinds = ['image', 'video', 'audio', 'document']
 const headerKinds = ['image', 'video', 'document']
 
-/** Undefined if the draft has no place for a file. */
+/** undefined if the draft has no place for a file. */
 export function uploadTarget(draft: ContentDraft, templates: readonly Template[]): UploadTarget | undefined {
   const { type, message, templateVariables } = draft
   if (type === 'text')

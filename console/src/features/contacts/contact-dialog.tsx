@@ -215,7 +215,7 @@ export function draftOf(contact: Contact | undefined): ContactDraft {
   }
 }
 
-/** A PATCH; undefined while a JSON field is invalid. */
+/** undefined while a JSON field is invalid. */
 function changeOf(before: ContactDraft, after: ContactDraft, chosen: ConsentChosen): Body | undefined {
   const change: Record<string, unknown> = {}
   for (const name of texts)

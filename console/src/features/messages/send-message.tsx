@@ -197,7 +197,7 @@ function MoreFields({
   )
 }
 
-/** Null: empty; undefined: invalid JSON. */
+/** null: empty; undefined: invalid JSON. */
 function jsonOf(written: string): unknown {
   if (written.trim() === '') return null
   try {
@@ -207,7 +207,7 @@ function jsonOf(written: string): unknown {
   }
 }
 
-/** Undefined while a JSON field is invalid. The server validates the rest. */
+/** undefined while a JSON field is invalid. */
 function bodyOf(draft: SendDraft, templates: readonly Template[], zone: string): Body | undefined {
   const [content, metadata] = [contentOf(draft, templates), jsonOf(draft.metadata)]
   if (content === undefined || metadata === undefined) return undefined

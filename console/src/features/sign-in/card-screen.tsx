@@ -24,7 +24,7 @@ export function useToken(): string {
   return token
 }
 
-/** Keeps it out of the history; sessionStorage holds it for reloads. */
+/** Keeps it out of the history; sessionStorage has it for reloads. */
 function takeTokenFromUrl(): string {
   const key = `token ${location.pathname}`
   const given = location.hash.slice(1)

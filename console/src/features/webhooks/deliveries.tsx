@@ -120,7 +120,6 @@ const atOnce = 5_000
 interface ReplayFailedProps {
   readonly id: string
   readonly disabledReason: string | undefined
-  /** Called repeatedly with a sentence. */
   readonly onOutcome: (said: string) => unknown
 }
 
