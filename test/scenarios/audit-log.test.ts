@@ -33,7 +33,7 @@ async function another(world: World): Promise<{ client: ConsoleClient; id: strin
   return { client, id: body.id }
 }
 
-test('what people change about themselves is in the log of every account of theirs, once, with nothing secret in it', async (t) => {
+test("a personal change is recorded once in each of the person's accounts, without secrets", async (t) => {
   const world = await startWorld(t)
   await world.account()
   const client = await signedInOwner(world)
@@ -91,7 +91,7 @@ test('what people change about themselves is in the log of every account of thei
   )
 })
 
-test('a change of oneself and its entry are one: where the entry cannot be written nothing is changed', async (t) => {
+test('a personal change is rolled back if its audit log entry cannot be written', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const client = await signedInOwner(world)
@@ -118,7 +118,7 @@ test('a change of oneself and its entry are one: where the entry cannot be writt
   assert.equal((await consoleClient(world).send('POST', '/session', { email, password: ownerPassword })).status, 201)
 })
 
-test('what commands do to an account and to its people is in its log with their words', async (t) => {
+test("commands that change an account or its people are recorded with the command's words", async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const client = await signedInOwner(world)
@@ -202,7 +202,7 @@ test('what commands do to an account and to its people is in its log with their 
   )
 })
 
-test('a password that is chosen by a link is in the log of each account', async (t) => {
+test('a password set through a link is recorded in each account', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const client = await signedInOwner(world)
@@ -222,7 +222,7 @@ test('a password that is chosen by a link is in the log of each account', async 
   assert.deepEqual([address, request_id], ['127.0.0.1', answer.headers['x-request-id']])
 })
 
-test('a batch that was accepted has one entry, however often it is repeated; one of which nothing was accepted has none', async (t) => {
+test('an accepted batch has one entry however often it is repeated, and a refused one has none', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const client = await signedInOwner(world)

@@ -537,7 +537,7 @@ test('a run claimed by a dead process is sent by another one after half a minute
   assert.deepEqual([before, await told(api, id)], ['scheduled', 'sent'])
 })
 
-test('a process that held a run for too long cannot change it after another process took it over', async (t) => {
+test('a process that claimed a run for too long cannot change it after another process has claimed it', async (t) => {
   const { world, account, api, source } = await start(t)
   const [id] = await happened(world.platform, account, await automationOf(account, source), [{ to }])
   const claim = (until_ms: number) =>

@@ -14,7 +14,7 @@ const pagesOf = (path: string, folder: string): string[] =>
     .map((file) => (file === 'README.md' ? path : `${path}/${file.replace(/\.md$/, '')}`))
 const paths = [...pagesOf('/docs/behaviour', 'reference/behaviour'), ...pagesOf('/docs/guides', 'guides'), ...alone]
 
-test('every page of the decided behaviour is served, loads nothing and runs its own script alone', async (t) => {
+test('every page of the behaviour reference is served, loads nothing and runs only its own script', async (t) => {
   const world = await startWorld(t)
   const api = world.api()
 

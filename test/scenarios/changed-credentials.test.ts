@@ -76,7 +76,7 @@ async function tokenWorld(t: TestContext) {
   }
 }
 
-test('a revoked token is replaced: the channel is connected with the new one, and what waits goes out by it', async (t) => {
+test('a new token reconnects a channel whose token was revoked, and waiting messages are sent with it', async (t) => {
   const { world, registered, tokens, channel, change, send, read, events, shown } = await tokenWorld(t)
   const waiting = await send({ send_at: world.clock.iso(5000) })
   tokens.good = 'token-2'
@@ -104,7 +104,7 @@ test('a revoked token is replaced: the channel is connected with the new one, an
   assert.ok(!JSON.stringify(changed.body).includes('token-2'))
 })
 
-test("credentials that are refused, out of reach, wrong or another sender's leave all as it was", async (t) => {
+test('credentials that are refused, unreachable, invalid or of another sender change nothing', async (t) => {
   const { scripted, registered, change, sealed, shown, events } = await tokenWorld(t)
   const before = [await sealed(), await shown()]
 
@@ -127,7 +127,7 @@ test("credentials that are refused, out of reach, wrong or another sender's leav
   assert.deepEqual([registered.length, await events()], [1, ['channel.connected']])
 })
 
-test('a channel whose credentials are refused at a reconnect is disconnected at once, and one whose provider is away is not', async (t) => {
+test('a reconnect with refused credentials disconnects the channel at once, an unreachable provider does not', async (t) => {
   const { api, world, scripted, tokens, channel, shown, events } = await tokenWorld(t)
   const reconnect = async () => {
     const { status, body } = await api.post(`/v1/channels/${channel.id}/reconnect`)
@@ -160,7 +160,7 @@ test('a channel whose credentials are refused at a reconnect is disconnected at 
   assert.deepEqual(await events(), ['channel.connected', 'channel.disconnected', 'channel.connected'])
 })
 
-test('a reconnect whose credentials have come to be those of another sender says so, and what to do', async (t) => {
+test('a reconnect whose credentials now belong to another sender reports this and the fix', async (t) => {
   const { api, scripted, channel, shown } = await tokenWorld(t)
   scripted.connect = () => ({ kind: 'connected', identifier: '+4915100000002' })
 
@@ -171,7 +171,7 @@ test('a reconnect whose credentials have come to be those of another sender says
   assert.equal((await shown()).identifier, sender)
 })
 
-test('a channel whose credentials cannot be opened any more is mended with new ones', async (t) => {
+test('new credentials repair a channel whose credentials cannot be decrypted', async (t) => {
   const { world, change, send, read } = await tokenWorld(t)
   await world.pool`update channels set credentials = 'v1.lost.lost'`
   await world.clock.advance(6000)

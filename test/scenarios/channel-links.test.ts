@@ -31,7 +31,7 @@ const wait = async (world: World, ms: number) => {
   await world.settle()
 }
 
-test('messages wait while their channel is disabled, and go out when it is active again', async (t) => {
+test('messages wait while their channel is disabled, and are sent when it is active again', async (t) => {
   const { world, api, send, change, read } = await liveWorld(t)
   const inOneMinute = (await send({ send_at: new Date(world.clock.now() + 60_000).toISOString() })).body.id
   // in the memory of the process
@@ -51,7 +51,7 @@ test('messages wait while their channel is disabled, and go out when it is activ
   await world.invariants()
 })
 
-test('what waits on a disabled channel can be cancelled, and expires in its time', async (t) => {
+test('a message that waits on a disabled channel can be cancelled, and expires on time', async (t) => {
   const { world, api, send, change, read, spent } = await liveWorld(t)
   const soon = new Date(world.clock.now() + 5000).toISOString()
   const cancelled = (await send({ send_at: soon })).body.id
@@ -78,7 +78,7 @@ test('what waits on a disabled channel can be cancelled, and expires in its time
   await world.invariants()
 })
 
-test('a clock that jumps ahead expires nothing that waits on a disabled channel, only what it stamped itself (behaviour: operating 3.5)', async (t) => {
+test('a clock that jumps ahead expires messages accepted after the jump on a disabled channel, but none from before (behaviour: operating 3.5)', async (t) => {
   const { world, send, change, read, spent } = await liveWorld(t)
   const day = (await send()).body.id
   const short = (await send({ expires_in_seconds: 60 })).body.id
@@ -106,7 +106,7 @@ test('a clock that jumps ahead expires nothing that waits on a disabled channel,
   await world.invariants()
 })
 
-test('a refusal for a lost link fails its own message alone; those behind it wait, and the link recovers by itself', async (t) => {
+test('a refusal for a lost connection fails only its own message; later ones wait until the channel recovers', async (t) => {
   const { world, api, channel, send, change, read, spent, linkEvents } = await liveWorld(t)
   const planned = (await send({ send_at: new Date(world.clock.now() + 5000).toISOString() })).body.id
   await change({ settings: { offline: true } })
@@ -140,7 +140,7 @@ test('a refusal for a lost link fails its own message alone; those behind it wai
   await world.invariants()
 })
 
-test('two who reconnect a lost channel at once tell of it once', async (t) => {
+test('two concurrent reconnects of a lost channel record one event', async (t) => {
   const { world, api, channel, send, change, linkEvents } = await liveWorld(t)
   await change({ settings: { offline: true } })
   await send()
@@ -156,7 +156,7 @@ test('two who reconnect a lost channel at once tell of it once', async (t) => {
   assert.deepEqual(await linkEvents(), ['channel.connected', 'channel.disconnected', 'channel.connected'])
 })
 
-test('a message planned for later fails and is refunded as soon as its channel is deleted', async (t) => {
+test('a scheduled message fails and is refunded as soon as its channel is deleted', async (t) => {
   const { world, api, channel, send, read, spent } = await liveWorld(t)
   const ids = []
   for (let day = 1; day <= 30; day += 10)
@@ -173,7 +173,7 @@ test('a message planned for later fails and is refunded as soon as its channel i
   await world.invariants()
 })
 
-test('a message planned for later fails and is refunded also where a process takes it that has not heard that its channel is deleted', async (t) => {
+test('a scheduled message fails and is refunded also in a process that does not know that its channel is deleted', async (t) => {
   const { world, api, channel, read, spent } = await liveWorld(t)
   const [owner] = await world.pool<{ account_id: `acc_${string}` }[]>`select account_id from channels`
   const { key } = await world.services.accounts.createKey({ account_id: owner!.account_id, mode: 'live' })
@@ -207,7 +207,7 @@ test('a message planned for later fails and is refunded also where a process tak
   await world.invariants()
 })
 
-test('a refused send says how its channel is put back in service', async (t) => {
+test('a refused send explains how to put the channel back into service', async (t) => {
   const { channel, send, change } = await liveWorld(t)
   await change({ status: 'disabled' })
 
@@ -217,7 +217,7 @@ test('a refused send says how its channel is put back in service', async (t) => 
   assert.ok(body.error.message.includes(`PATCH /v1/channels/${channel}`), body.error.message)
 })
 
-test('a disabled channel takes no message on another process either, as soon as it hears of it, and within five seconds where it does not', async (t) => {
+test('another process refuses messages to a disabled channel on notification, and otherwise within five seconds', async (t) => {
   const { world, api, channel, change } = await liveWorld(t)
   const [owner] = await world.pool<{ account_id: `acc_${string}` }[]>`select account_id from channels`
   const { key } = await world.services.accounts.createKey({ account_id: owner!.account_id, mode: 'live' })

@@ -14,7 +14,7 @@ const sender = (identifier: string, more: object = {}) => ({
   ...more,
 })
 
-test('a connected channel is shown without its credentials, and told as an event', async (t) => {
+test('a connected channel is shown without its credentials and reported as an event', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account({ mode: 'live' })
 
@@ -37,7 +37,7 @@ test('a connected channel is shown without its credentials, and told as an event
   )
 })
 
-test('credentials that the provider refuses create nothing; a sender that is taken is looked at before them', async (t) => {
+test('refused credentials create nothing, and a duplicate sender is found before they are tested', async (t) => {
   const world = await startWorld(t)
   const one = await world.account({ mode: 'live' })
   const other = await world.account({ mode: 'live' })
@@ -57,7 +57,7 @@ test('credentials that the provider refuses create nothing; a sender that is tak
   assert.equal(listed.body.data.length, 1)
 })
 
-test('everything that is wrong with a channel to be connected is told at once', async (t) => {
+test('all errors of a new channel are reported at once', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account({ mode: 'live' })
 
@@ -85,7 +85,7 @@ test('everything that is wrong with a channel to be connected is told at once', 
   )
 })
 
-test('a kind of channel that is not built is refused by its name, whatever else is missing', async (t) => {
+test('an unsupported channel type is refused by name, whatever else is missing', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account({ mode: 'live' })
 
@@ -101,7 +101,7 @@ test('a kind of channel that is not built is refused by its name, whatever else 
   }
 })
 
-test('a channel that is disabled takes no message, and one that is deleted is not there', async (t) => {
+test('a disabled channel accepts no message, and a deleted one does not exist', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
   const { body: channel } = await api.post('/v1/channels', sender('+15005550199'))
@@ -128,7 +128,7 @@ test('a channel that is disabled takes no message, and one that is deleted is no
   assert.deepEqual([deleted.status, deleted.body], [200, { id: channel.id, object: 'channel', deleted: true }])
 })
 
-test('credentials stand nowhere in clear: no answer, no event, no row of the database, replays neither', async (t) => {
+test('credentials appear in clear text in no answer, event, database row or replayed answer', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account({ mode: 'live' })
   const secret = 'S3CRET-of-the-provider'
@@ -177,7 +177,7 @@ test('credentials stand nowhere in clear: no answer, no event, no row of the dat
   await world.invariants()
 })
 
-test('an account has so many webhook endpoints in a mode and no more, each at a public address', async (t) => {
+test('an account has a limited number of webhook endpoints per mode, each with a public address', async (t) => {
   const world = await startWorld(t, { settings: { webhook_endpoint_limit: 1 } })
   const account = await world.account()
   const live = await world.services.accounts.createKey({ account_id: account.id, mode: 'live' })

@@ -49,7 +49,7 @@ async function runWith(env: Record<string, string>, argv: readonly string[]): Pr
   return { code, out, err, json: argv.includes('--json') && out !== '' ? JSON.parse(out) : undefined }
 }
 
-test('accounts and keys are made, listed, changed and revoked; each command prints one JSON value', async (t) => {
+test('accounts and keys are created, listed, changed and revoked; each command prints one JSON value', async (t) => {
   const { run } = await installation(t)
 
   const account = await run('accounts', 'create', '--name', 'Ada GmbH', '--owner-email', 'ada@example.com', '--json')
@@ -110,7 +110,7 @@ test('accounts and keys are made, listed, changed and revoked; each command prin
   assert.match(listed.out, /Ada GmbH {2}AT/)
 })
 
-test('a refusal is one line on standard error and exit code 1, wrong usage exit code 2; neither prints a result', async (t) => {
+test('a refusal prints one line on standard error and exits with 1, wrong usage exits with 2; neither prints a result', async (t) => {
   const { run, env } = await installation(t)
 
   const refused = await Promise.all([
@@ -151,7 +151,7 @@ test('a refusal is one line on standard error and exit code 1, wrong usage exit 
   assert.ok(misused.every(({ err }) => err !== ''))
 })
 
-test('--json is taken before a command and after it', async (t) => {
+test('--json works before and after the command', async (t) => {
   const { run } = await installation(t)
   await run('accounts', 'create', '--name', 'A')
 
@@ -161,7 +161,7 @@ test('--json is taken before a command and after it', async (t) => {
   assert.deepEqual(before.json, after.json)
 })
 
-test('--version tells the version of the package, as JSON where that is asked for', async () => {
+test("--version prints the package's version, as JSON if requested", async () => {
   const { version } = JSON.parse(await readFile(join(import.meta.dirname, '../../package.json'), 'utf8')) as {
     version: string
   }
@@ -170,13 +170,13 @@ test('--version tells the version of the package, as JSON where that is asked fo
   assert.deepEqual((await runWith({}, ['--version', '--json'])).json, { version })
 })
 
-test('help is one JSON value, too, where that is asked for', async () => {
+test('help is one JSON value if requested', async () => {
   const plain = await runWith({}, ['keys', 'create', '--help'])
 
   assert.deepEqual((await runWith({}, ['keys', 'create', '--help', '--json'])).json, { help: plain.out })
 })
 
-test('a key that would be expired from the beginning is not made', async (t) => {
+test('a key with an expiry in the past is not created', async (t) => {
   const { run } = await installation(t)
   const account = await run('accounts', 'create', '--name', 'A', '--json')
   const create = (time: string) =>
@@ -191,7 +191,7 @@ test('a key that would be expired from the beginning is not made', async (t) => 
   assert.deepEqual([future.code, keys.json.length], [0, 1])
 })
 
-test('a list that is given but empty is wrong usage, for it would mean the opposite of what was asked', async (t) => {
+test('an empty list as an option is wrong usage', async (t) => {
   const { run } = await installation(t)
   const account = await run('accounts', 'create', '--name', 'A', '--json')
   const create = (...more: string[]) => run('keys', 'create', '--account', account.json.id, '--mode', 'live', ...more)
@@ -217,7 +217,7 @@ test('a list that is given but empty is wrong usage, for it would mean the oppos
   assert.deepEqual(twice.json.channel_types, ['sms'])
 })
 
-test('a list of keys tells which of them have expired', async (t) => {
+test('the list of keys marks expired keys', async (t) => {
   const { run, env } = await installation(t)
   const account = await run('accounts', 'create', '--name', 'A', '--json')
   await run('keys', 'create', '--account', account.json.id, '--mode', 'live', '--expires-at', '2999-01-31')
@@ -232,7 +232,7 @@ test('a list of keys tells which of them have expired', async (t) => {
   assert.match(after.out, / expired /)
 })
 
-test('help is no mistake', async (t) => {
+test('asking for help exits with 0', async (t) => {
   const { run } = await installation(t)
 
   const [all, one] = await Promise.all([run('--help'), run('keys', 'create', '--help')])
@@ -241,7 +241,7 @@ test('help is no mistake', async (t) => {
   assert.match(one.out, /--ip-allowlist/)
 })
 
-test('every problem of the configuration is told at once, and no secret with it', async () => {
+test('all configuration errors are reported at once, without secrets', async () => {
   const env = {
     DATABASE_URL: 'mysql://user:hunter2@x/y',
     PORT: '99999',
@@ -267,7 +267,7 @@ test('every problem of the configuration is told at once, and no secret with it'
   assert.doesNotMatch(err, /hunter2/)
 })
 
-test('the secret key is made once, for the owner alone; one that does not fit the database is refused', async (t) => {
+test('the secret key is created once, readable by its owner only; one that does not match the database is refused', async (t) => {
   const { run, env, folder } = await installation(t)
   await run('accounts', 'list')
 
@@ -284,7 +284,7 @@ test('the secret key is made once, for the owner alone; one that does not fit th
   assert.match(other.err, /POSTHORN_SECRET_KEY/)
 })
 
-test('commands that begin at once in a new data folder make one secret key, and each of them runs with it', async (t) => {
+test('concurrent commands in a new data folder create one secret key and all succeed', async (t) => {
   const { run, folder } = await installation(t)
 
   const ran = await Promise.all(Array.from({ length: 6 }, () => run('accounts', 'list')))
@@ -296,7 +296,7 @@ test('commands that begin at once in a new data folder make one secret key, and 
   assert.deepEqual(await readdir(folder), ['secret.key'])
 })
 
-test('doctor proves a sound database, and ends with 1 and its findings when a balance is not the sum of its entries', async (t) => {
+test('doctor exits with 0 on a consistent database, and with 1 and its findings if a balance is wrong', async (t) => {
   const { run, env } = await installation(t)
   const account = await run('accounts', 'create', '--name', 'A', '--json')
   await run('wallet', 'credit', '--account', account.json.id, '--amount-micros', '1000')
@@ -312,7 +312,7 @@ test('doctor proves a sound database, and ends with 1 and its findings when a ba
   assert.ok(broken.json.checks.some((check: { breaches: string[] }) => check.breaches.length > 0))
 })
 
-test('doctor prints its JSON also where it cannot begin: the configuration or the database is then what is broken', async () => {
+test('doctor prints JSON also if the configuration or the database prevents its checks', async () => {
   const misconfigured = await runWith({ PORT: 'x', POSTHORN_LOG_LEVEL: 'loud' }, ['doctor', '--json'])
   const alone = await runWith({ DATABASE_URL: 'postgres://x@127.0.0.1:1/x' }, ['doctor', '--json'])
 
@@ -328,7 +328,7 @@ test('doctor prints its JSON also where it cannot begin: the configuration or th
   assert.match(alone.json.checks[0].breaches[0], /cannot be reached/)
 })
 
-test('a command whose database lets nobody in, for its disk is full, says so in one line and ends with 1', async (t) => {
+test('a command whose database refuses connections because its disk is full prints one line and exits with 1', async (t) => {
   const { port } = await fullDatabase(t)
   const env = { DATABASE_URL: `postgres://x@127.0.0.1:${port}/x` }
 
@@ -339,7 +339,7 @@ test('a command whose database lets nobody in, for its disk is full, says so in 
   }
 })
 
-test('doctor changes nothing: a database that lacks migrations is a finding', async (t) => {
+test('doctor changes nothing and reports missing migrations', async (t) => {
   const database = await testDatabase({ empty: true })
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
@@ -387,7 +387,7 @@ async function serve(t: TestContext, env: Record<string, string>) {
   }
 }
 
-test('the first account waits for a start that can tell its keys', async (t) => {
+test('the first account is created only by a start that can print its keys', async (t) => {
   const { env, run } = await installation(t)
   const taken = createServer().listen(0, '127.0.0.1')
   await within('a port to be taken', once(taken, 'listening'))
@@ -410,7 +410,7 @@ test('the first account waits for a start that can tell its keys', async (t) => 
   assert.match(later.said.test_key ?? '', /^svc_test_/)
 })
 
-test('a start that cannot listen leaves the set-up link of the running one as it is', async (t) => {
+test('a start that cannot listen keeps the set-up link of the running service valid', async (t) => {
   const { env } = await installation(t)
   const running = await serve(t, env)
   const { base_url, setup_url } = running.said
@@ -425,7 +425,7 @@ test('a start that cannot listen leaves the set-up link of the running one as it
   assert.equal(made.status, 201, JSON.stringify(made.body))
 })
 
-test('serve makes the first account once, hears commands beside it, and ends in order', async (t) => {
+test('serve creates the first account once, sees changes by commands, and stops in order', async (t) => {
   const { env, run } = await installation(t)
 
   const first = await serve(t, env)
@@ -456,7 +456,7 @@ test('serve makes the first account once, hears commands beside it, and ends in 
   assert.notEqual(second.said.setup_url, first.said.setup_url)
 })
 
-test('on localhost there is one listener, whatever addresses that has: no connection is beside the bounds', async (t) => {
+test('localhost has one listener, whatever its addresses, so that no connection bypasses the limits', async (t) => {
   const { env } = await installation(t)
   const { said, stop } = await serve(t, { ...env, HOST: 'localhost' })
   const { port } = new URL(said.base_url)

@@ -29,7 +29,7 @@ async function offered(...words: string[]): Promise<string[]> {
   return stdout.split('\n').filter((word) => word !== '')
 }
 
-test('bash completes commands, what belongs to them, their options and known arguments', async () => {
+test('bash completes commands, subcommands, options and known arguments', async () => {
   assert.deepEqual(await offered('trig'), ['trigger'])
   assert.deepEqual(await offered('messages', ''), ['get', 'list', '--help'])
   assert.deepEqual(await offered('messages', 'list', '--st'), ['--status', '--starting-after'])
@@ -43,7 +43,7 @@ test('bash completes commands, what belongs to them, their options and known arg
   assert.deepEqual(await offered('completion', 'z'), ['zsh'])
 })
 
-test('where a value is due bash offers no options', async () => {
+test('bash offers no options where a value is expected', async () => {
   assert.deepEqual(await offered('send', '--text', ''), [])
 })
 

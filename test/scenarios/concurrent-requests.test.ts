@@ -9,7 +9,7 @@ import { startWorld, type World } from '../support/world.ts'
 
 const atOnce = 40
 
-test('more keyed requests at once than there are connections are all answered', async (t) => {
+test('more concurrent keyed requests than connections are all answered', async (t) => {
   const world = await startWorld(t)
   const callers = { live: await world.account({ mode: 'live' }), test: await world.account() }
   const { body: contact } = await callers.test.api.post('/v1/contacts', { phone: '+4915112345678' })
@@ -57,7 +57,7 @@ test('more keyed requests at once than there are connections are all answered', 
 /** Longer than prices and channels are cached. */
 const grownOldMs = 60_000
 
-test('of resumes of one live campaign all at once, with one connection for all of them, one succeeds and the others are told so', async (t) => {
+test('one of many concurrent resumes of a live campaign succeeds with a single connection, and the others are refused', async (t) => {
   const { world, api, channel } = await liveSms(t)
   const { id } = await launched(api, campaignTo(numbers(1), { channel }))
   await api.post(`/v1/campaigns/${id}/pause`)
@@ -74,7 +74,7 @@ test('of resumes of one live campaign all at once, with one connection for all o
   })
 })
 
-test('the audience of a live campaign is looked up while one connection is free, whatever has grown old in memory', async (t) => {
+test('the audience of a live campaign is counted with one free connection, also with expired caches', async (t) => {
   const { world, api, channel } = await liveSms(t)
   const { id } = await launched(api, campaignTo(numbers(3), { channel }))
   await api.post('/v1/contacts', { phone: '+4915112345678', tags: ['vip'] })

@@ -54,7 +54,7 @@ async function installation(t: TestContext, settings: Readonly<Record<string, st
   return { run, file, folder, env, asked }
 }
 
-test('a verify token that is made is printed once, with the address to paste it at and the guide; nothing shows it again', async (t) => {
+test('a generated verify token is printed once, with the address for it and the guide', async (t) => {
   const account = { api_key: 'abcd1234', api_secret: secret }
   const vonage = await simulateVonage(t, { ...account, reach: (url) => url })
   const { run, file } = await installation(t, {
@@ -89,7 +89,7 @@ test('a verify token that is made is printed once, with the address to paste it 
   assert.doesNotMatch(printed.out + printed.err + json.out, new RegExp(secret))
 })
 
-test('on a terminal each field is asked for with its label, secrets unseen, and what was connected is told', async (t) => {
+test('on a terminal each field is asked for by its label, secrets are hidden, and the connected channel is shown', async (t) => {
   const { run, asked } = await installation(t)
   await run(['accounts', 'create', '--name', 'Ada GmbH'])
   const answers = {
@@ -117,7 +117,7 @@ test('on a terminal each field is asked for with its label, secrets unseen, and 
   assert.doesNotMatch(connected.out + listed.out, new RegExp(secret))
 })
 
-test('with a file nothing is asked; what is wrong is told at once, and never a word of the file', async (t) => {
+test("with a file nothing is asked, and all errors are reported at once without the file's content", async (t) => {
   const { run, file } = await installation(t)
   const connect = (path: string, ...more: string[]) =>
     run(['channels', 'connect', '--provider', 'simulator', '--type', 'sms', '--file', path, ...more])
@@ -180,7 +180,7 @@ test('with a file nothing is asked; what is wrong is told at once, and never a w
   assert.doesNotMatch(JSON.stringify([...refusals, connected, again]), new RegExp(secret))
 })
 
-test('beside a running service a test message goes out and is followed; one that cannot leaves the channel', async (t) => {
+test('beside a running service the test message is sent and followed; if it cannot be sent, the channel remains', async (t) => {
   const { run, file, folder, env } = await installation(t)
   const service = await serviceProcess(folder, env)
   closing(t, () => service.stop())
@@ -219,7 +219,7 @@ test('beside a running service a test message goes out and is followed; one that
   assert.doesNotMatch(everything, new RegExp(secret))
 })
 
-test('a secret that is typed is not shown, and an input that ends refuses', async () => {
+test('a typed secret is not shown, and the end of input refuses', async () => {
   const [input, shown] = [new PassThrough(), new PassThrough()]
   const ask = questions(input as unknown as NodeJS.ReadStream, shown as unknown as NodeJS.WriteStream)
   const answered = async (text: string, hidden: boolean, typed: string) => {

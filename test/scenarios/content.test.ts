@@ -55,7 +55,7 @@ test('the example of each content type is accepted, comes back unchanged and is 
   }
 })
 
-test('what each page shows as refused is refused in these words', async (t) => {
+test('each refused example of a content page is refused with the shown text', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -100,7 +100,7 @@ test('each wrong shape is a 400 with every path and code, alone and in a batch',
   assert.deepEqual((await api.get('/v1/messages')).body.data, [])
 })
 
-test('an absent content object is missing under the name of its type', async (t) => {
+test('a missing content object is reported under the name of its type', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -113,7 +113,7 @@ test('an absent content object is missing under the name of its type', async (t)
   }
 })
 
-test('content and recipient are judged in one round', async (t) => {
+test('errors of content and recipient are reported together', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -157,7 +157,7 @@ test('unknown fields inside a content object are kept, in their order and as the
   assert.equal(JSON.stringify(read.body.content.text), JSON.stringify(content))
 })
 
-test('sms takes text alone, of at most 1600 characters, and tells its parts', async (t) => {
+test('sms accepts only text, of at most 1600 characters, and reports its parts', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const sms = { channel: 'ch_test_sms', to: '+15005550006' }
@@ -175,7 +175,7 @@ test('sms takes text alone, of at most 1600 characters, and tells its parts', as
   assert.deepEqual([emoji.status, emoji.body.encoding, emoji.body.segments], [202, 'ucs2', 2])
 })
 
-test('a type that no channel has, and one that only comes in, is unsupported', async (t) => {
+test('a type of no channel, and an inbound-only type, are unsupported', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -185,7 +185,7 @@ test('a type that no channel has, and one that only comes in, is unsupported', a
   }
 })
 
-test('the items of a batch stand each on their own, with paths that start at the item', async (t) => {
+test('batch items are independent, with error paths that begin at the item', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -232,7 +232,7 @@ test('the items of a batch stand each on their own, with paths that start at the
   assert.equal((await api.get('/v1/messages')).body.data.length, 3)
 })
 
-test('each type that comes in can be made to, and a wrong one is named', async (t) => {
+test('each inbound type can be simulated, and a wrong one is named', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const sender = { channel: 'ch_test_whatsapp', from: '+4915112345678' }
@@ -258,7 +258,7 @@ test('each type that comes in can be made to, and a wrong one is named', async (
   }
 })
 
-test('a poisoned item of a batch takes no neighbour along', async (t) => {
+test('a batch item that the database refuses does not affect the others', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const part = (body: string) =>
@@ -298,7 +298,7 @@ test('a poisoned item of a batch takes no neighbour along', async (t) => {
   )
 })
 
-test('a single message that could not be stored is refused at the field that holds the fault', async (t) => {
+test('a message that cannot be stored is refused with the invalid field', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -317,7 +317,7 @@ test('a single message that could not be stored is refused at the field that hol
   )
 })
 
-test('whatever is written under the type, the answer is 202, 207 or 400', async (t) => {
+test('whatever the type contains, the answer is 202, 207 or 400', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const junk = fc.array(fc.tuple(fc.constantFrom(...capabilities), fc.jsonValue({ stringUnit: 'binary' })), {
@@ -341,7 +341,7 @@ test('whatever is written under the type, the answer is 202, 207 or 400', async 
   )
 })
 
-test('the service explains every content type itself, in the pages and in the OpenAPI document', async (t) => {
+test('every content type is documented in the pages and in the OpenAPI document', async (t) => {
   const world = await startWorld(t)
   const anyone = world.api()
 

@@ -18,7 +18,7 @@ const rounds = effort(6, 20)
 /** Enough that one commit is recorded in several steps. */
 const senders = 24
 
-test('whatever is killed under load, every accepted message is stored and final, and each of its events is delivered once', async (t) => {
+test('after kills under load every accepted message is stored and final, and each of its events is delivered once', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-crash-'))
   closing(t, () => rmSync(dataDir, { recursive: true, force: true }))
   const host = await receiverHost()

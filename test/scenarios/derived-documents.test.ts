@@ -35,7 +35,7 @@ interface PostmanItem {
 const requestsOf = (items: readonly PostmanItem[]): PostmanItem[] =>
   items.flatMap((one) => (one.item === undefined ? [one] : requestsOf(one.item)))
 
-test('the Postman collection has every operation once, and what it sends as an example is what the service takes', async (t) => {
+test('the Postman collection has every operation once, with an accepted example', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
 
@@ -59,7 +59,7 @@ test('the Postman collection has every operation once, and what it sends as an e
   assert.equal(sent.status, 202)
 })
 
-test('every request of the Postman collection is one that the service knows, with its variables, its key and its types', async (t) => {
+test('every request of the Postman collection exists, with its variables, key and types', async (t) => {
   const world = await startWorld(t)
   const { key, api } = await world.account()
   const source = await api.post('/v1/integration_sources', { platform: 'custom', external_id: 'shop-1' })
@@ -105,7 +105,7 @@ test('every request of the Postman collection is one that the service knows, wit
   }
 })
 
-test('llms.txt names every operation, and leads to pages that there are', async (t) => {
+test('llms.txt names every operation and links to existing pages', async (t) => {
   const world = await startWorld(t)
 
   const { status, headers, body } = await world.api().get('/llms.txt')

@@ -50,7 +50,7 @@ async function start(t: TestContext, options: AccountOptions = {}) {
 
 const hello = ['--channel', 'ch_test_whatsapp', '--to', '+15005550006', '--text', 'Hello']
 
-test('a login is asked for unseen, tried, kept for its user alone, and used by the other commands until the logout', async (t) => {
+test('login hides the typed key, tests it, stores it for its user only, and other commands use it until logout', async (t) => {
   const { world, account, env, file } = await start(t)
 
   const login = await runWith(env, ['login', '--base-url', `${world.base_url}/`], account.key)
@@ -77,7 +77,7 @@ test('a login is asked for unseen, tried, kept for its user alone, and used by t
   )
 })
 
-test('a key that the service refuses is not kept, and nothing is asked where nobody sits', async (t) => {
+test('a refused key is not stored, and without a terminal nothing is asked', async (t) => {
   const { world, account, env, file } = await start(t)
   const wrong = `${account.key.slice(0, -1)}${account.key.endsWith('x') ? 'y' : 'x'}`
 
@@ -91,7 +91,7 @@ test('a key that the service refuses is not kept, and nothing is asked where nob
   await assert.rejects(stat(file), { code: 'ENOENT' })
 })
 
-test('a key that is kept is sent to its own service alone, and not used where others can read it', async (t) => {
+test('a stored key is sent only to its own service, and not used if others can read it', async (t) => {
   const { world, account, env, file } = await start(t)
   const stranger = await rawReceiver(t, respond(200))
   const login = await runWith(env, ['login', '--base-url', world.base_url, '--api-key', account.key, '--json'])
@@ -113,7 +113,7 @@ test('a key that is kept is sent to its own service alone, and not used where ot
   assert.equal(JSON.parse(await readFile(file, 'utf8')).key, account.key)
 })
 
-test('an option wins over the environment, and the key in the environment keeps no service from starting', async (t) => {
+test("an option overrides the environment, and the key in the environment does not prevent the service's start", async (t) => {
   const { world, account, env } = await start(t)
   const other = await world.account({ name: 'Other' })
   const both = { ...env, POSTHORN_API_KEY: other.key, POSTHORN_BASE_URL: 'http://127.0.0.1:9' }
@@ -126,7 +126,7 @@ test('an option wins over the environment, and the key in the environment keeps 
   assert.doesNotThrow(() => readConfig(both))
 })
 
-test('messages are sent, shown and listed, as JSON just as the API answers them', async (t) => {
+test("messages are sent, shown and listed, with the API's own JSON", async (t) => {
   const { world, account, run } = await start(t)
 
   const text = await run('send', ...hello, '--reference', 'order-1', '--metadata', '{"shop":"Wien"}', '--json')
@@ -163,7 +163,7 @@ test('messages are sent, shown and listed, as JSON just as the API answers them'
   )
 })
 
-test('a refusal is told with its code, its request and each failure; wrong usage is told apart', async (t) => {
+test('a refusal shows its code, request id and each error; wrong usage has another exit code', async (t) => {
   const { run } = await start(t)
 
   const blocked = await run('send', '--channel', 'ch_test_sms', '--to', '+15005550004', '--text', 'Hello')
@@ -192,7 +192,7 @@ test('a refusal is told with its code, its request and each failure; wrong usage
   assert.deepEqual([both.code, noJson.code, status.code], [2, 2, 2])
 })
 
-test('one idempotency key sends once; where no answer comes the key to repeat it with is told', async (t) => {
+test('one idempotency key sends once; without an answer the command prints the key for a retry', async (t) => {
   const { account, env, run } = await start(t)
   const silent = await rawReceiver(t, (socket) => void socket.destroy())
   const first = await run('send', ...hello, '--idempotency-key', 'order-1', '--json')
@@ -249,7 +249,7 @@ test('webhook endpoints are listed, without their secrets', async (t) => {
   assert.equal(json.out.includes('whsec_'), false)
 })
 
-test('names and texts of others move no cursor, as text and as JSON', async (t) => {
+test("foreign names and texts cannot move the terminal's cursor, as text and as JSON", async (t) => {
   const { world, account, run } = await start(t, { name: 'Ada\u001B[2J \u009B1m\u202Egbh' })
   const reference = 'order\u001B]0;owned\u0007\u202E'
   const { body } = await account.api.post('/v1/messages', {

@@ -6,7 +6,7 @@ import { startWorld } from '../support/world.ts'
 /** A channel needs a provider account; an event or automation needs a source. */
 const naming = ['/v1/channels', '/v1/automation_events', '/v1/automations']
 
-test('the example of every operation that names no other object is accepted as it is', async (t) => {
+test('the example of every operation that names no other object is accepted unchanged', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const document = (await world.api().get('/docs/openapi.json')).body
@@ -38,7 +38,7 @@ test('the example of every operation that names no other object is accepted as i
   }
 })
 
-test('the file shown for an import is accepted as it is, and every type of its body is described', async (t) => {
+test('the example import file is accepted unchanged, and every type of its body is described', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const document = (await world.api().get('/docs/openapi.json')).body

@@ -48,7 +48,7 @@ async function start(t: TestContext) {
   return { receiver, env, api: service.api(key), run, runLive: (...argv: string[]) => command(live, argv) }
 }
 
-test('each event of test mode can be made to happen and is followed as it happens; the others say why not', async (t) => {
+test('each event of test mode can be triggered and followed; the others explain why not', async (t) => {
   const { receiver, api, run, runLive } = await start(t)
   const none = await run('trigger', 'webhook.test')
   const endpoint = (
@@ -101,7 +101,7 @@ test('each event of test mode can be made to happen and is followed as it happen
   await receiver.arrived(1)
 })
 
-test('a place in the feed that there is not, an unknown type and a key that may not read events end the command', async (t) => {
+test('an unknown feed position, an unknown type and a key without permission end the command', async (t) => {
   const { run } = await start(t)
 
   const nowhere = await run('events', 'tail', '--starting-after', 'evt_nowhere', '--json')
@@ -133,7 +133,7 @@ test('a place in the feed that there is not, an unknown type and a key that may 
   assert.deepEqual([wrong.code, wrong.err.includes('(401)')], [1, true])
 })
 
-test('a command whose output nobody reads any more ends quietly', async (t) => {
+test('a command whose output is closed ends quietly', async (t) => {
   const { receiver, api, env, run } = await start(t)
   const send = () =>
     api.post('/v1/messages', { channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'Hi' } })

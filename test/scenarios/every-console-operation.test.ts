@@ -101,7 +101,7 @@ async function belongings({ pool }: World, account_id: string): Promise<Record<s
   return { ...found, people: people!.digest }
 }
 
-test('every operation of the console with an id refuses one of another account and of the other mode as it refuses one of nothing, and changes nothing', async (t) => {
+test('every operation of the console answers ids of another account or mode like unknown ids, and changes nothing', async (t) => {
   const given = await scene(t)
   const { world, owner, account, stranger } = given
   const made = await makeAll(given)
@@ -293,7 +293,7 @@ const namings: readonly Naming[] = [
   { path: '/search?q=', of: '/console/api/requests/{id}' },
 ]
 
-test('ids of another account and of the other mode in bodies and queries mean nothing either', async (t) => {
+test('ids of another account or mode in bodies and queries count as unknown', async (t) => {
   const given = await scene(t)
   const { world, owner, account, stranger } = given
   const made = await makeAll(given)

@@ -22,7 +22,7 @@ const call = (account: TestAccount, route: Route, ids: readonly string[]) => {
   return route.method === 'POST' ? account.api.post(path, body) : account.api.patch(path, body)
 }
 
-test('every operation refuses a missing key; a signed one has none, and looks for whoever it is for', async (t) => {
+test('every operation refuses a missing key; a signed operation has none and looks up its target', async (t) => {
   const world = await startWorld(t)
 
   for (const route of world.app.routes) {
@@ -35,7 +35,7 @@ test('every operation refuses a missing key; a signed one has none, and looks fo
   }
 })
 
-test('every operation with a scope refuses a key that has every scope but this one', async (t) => {
+test('every operation with a scope refuses a key with all other scopes', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const { scopes } = await import('../../src/api/scopes.ts')
@@ -57,7 +57,7 @@ test('every operation with a scope refuses a key that has every scope but this o
   }
 })
 
-test('every operation with an id refuses one of another account and one of the other mode, as if there were none', async (t) => {
+test('every operation with an id answers ids of another account or mode like unknown ids', async (t) => {
   const world = await startWorld(t)
   const owners = { live: await world.account({ mode: 'live' }), test: await world.account() }
   const strangers = { live: await world.account({ mode: 'live' }), test: await world.account() }
@@ -87,7 +87,7 @@ test('every operation with an id refuses one of another account and one of the o
   }
 })
 
-test('every operation with an id answers 404 to ids of a wrong shape or kind', async (t) => {
+test('every operation answers 404 to ids of a wrong shape or kind', async (t) => {
   const world = await startWorld(t)
   const caller = { live: await world.account({ mode: 'live' }), test: await world.account() }
   const ids = [
@@ -110,7 +110,7 @@ test('every operation with an id answers 404 to ids of a wrong shape or kind', a
   }
 })
 
-test('every reply has a declared schema, and a success among them', async (t) => {
+test('every operation declares the schemas of its replies, including a success', async (t) => {
   const world = await startWorld(t)
 
   for (const route of world.app.routes) {
@@ -126,7 +126,7 @@ test('every reply has a declared schema, and a success among them', async (t) =>
   }
 })
 
-test('a code that no test of a whole run provokes is told at its end', () => {
+test('a full run reports error codes that no test provoked', () => {
   const all = Object.keys({ ...errorCatalogue, ...consoleErrorCatalogue })
 
   assert.deepEqual(unprovoked(new Set(all)), [])
@@ -139,7 +139,7 @@ test('a code that no test of a whole run provokes is told at its end', () => {
     ])
 })
 
-test('the OpenAPI document names every operation with its scopes, statuses and examples, and refers to nothing that is not there', () => {
+test('the OpenAPI document has every operation with scopes, statuses and examples, and no dangling reference', () => {
   const document = JSON.parse(openapiText()) as {
     paths: Record<string, Record<string, Record<string, unknown>>>
     components: { schemas: object }
@@ -172,7 +172,7 @@ test('the OpenAPI document names every operation with its scopes, statuses and e
   }
 })
 
-test('every example of the reference fits the schema that it stands for', async (t) => {
+test('every example of the reference matches its schema', async (t) => {
   const world = await startWorld(t)
   const failures = world.app.routes.flatMap((route) => [
     ...(route.body === undefined ? [] : validator(route.body)(requestExample(route), `${nameOf(route)} request`)),
@@ -184,7 +184,7 @@ test('every example of the reference fits the schema that it stands for', async 
   assert.deepEqual(failures, [])
 })
 
-test('every reply that an operation declares can be written: what is wrong with a schema shows here, not at the first request', async (t) => {
+test('every declared reply can be serialised', async (t) => {
   const world = await startWorld(t)
 
   for (const route of [...world.app.routes, ...world.app.consoleRoutes])

@@ -58,7 +58,7 @@ const refusedAs = ({ status, headers, body }: Answered) => [
   headers['retry-after'] === undefined ? null : Number(headers['retry-after']) >= 1,
 ]
 
-test('callers that go away leave no read behind, over and over, while everybody else is answered', async (t) => {
+test('callers that disconnect repeatedly leave no reads behind, and others are answered', async (t) => {
   const { world, busy, other, segment } = await start(t)
   await holdLists(t, world)
 
@@ -103,7 +103,7 @@ async function twoPreviews(t: TestContext, world: World, api: Api, segment: stri
   return { release, previews }
 }
 
-test('a third expensive read of an account waits five seconds and is refused, while that of another account goes on', async (t) => {
+test("a third expensive read of an account is refused after five seconds, while another account's continues", async (t) => {
   const { world, busy, other, contact, segment } = await start(t)
   const plain = await segmentOf(other, blocked)
   const { release, previews } = await twoPreviews(t, world, busy.api, segment)
@@ -141,7 +141,7 @@ test('a third expensive read of an account waits five seconds and is refused, wh
   assert.match(await metricsOf(world), /posthorn_reads_ended_total\{reason="refused"\} 5/)
 })
 
-test('who waits is read as soon as a read before it has ended', async (t) => {
+test('a waiting read starts as soon as an earlier one has ended', async (t) => {
   const { world, busy, segment } = await start(t)
   const release = await holdLists(t, world)
   const previews = [1, 2, 3, 4].map(() => busy.api.get(`/v1/segments/${segment}/preview`))
@@ -160,7 +160,7 @@ test('who waits is read as soon as a read before it has ended', async (t) => {
   )
 })
 
-test('two reads of an account are all there are in every process together', async (t) => {
+test('an account has at most two reads across all processes', async (t) => {
   const { world, busy, segment } = await start(t)
   const second = await startProcess(t, world, 'second')
   const { release, previews } = await twoPreviews(t, world, busy.api, segment)
@@ -185,7 +185,7 @@ test('two reads of an account are all there are in every process together', asyn
   assert.equal(later.status, 200)
 })
 
-test('a read that takes ten seconds is ended with 503, which says what to narrow', async (t) => {
+test('a read of ten seconds is ended with 503 and advice to narrow it', async (t) => {
   const { world, busy } = await start(t)
   const segment = await segmentOf(busy, {
     match: 'all',
@@ -231,7 +231,7 @@ async function metricsOf({ base_url }: World): Promise<string> {
   return await (await request(`${base_url}/metrics`)).body.text()
 }
 
-test('a read that tries to write is a bug, and nothing is said of the database', async (t) => {
+test('a read that writes is an internal error that reveals nothing about the database', async (t) => {
   const world = await startWorld(t)
   const request = { account_id: 'acc_1', gone: new AbortController().signal, narrow: 'Ask for less.' }
 

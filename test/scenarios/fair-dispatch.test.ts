@@ -43,7 +43,7 @@ const wait = async (world: World, ms: number) => {
   await world.settle()
 }
 
-test('a slow channel with much to send keeps neither planned nor repeated messages of others waiting, nor its own urgent ones', async (t) => {
+test('a slow channel with many messages delays neither scheduled nor retried messages of others, nor its own urgent ones', async (t) => {
   const { world, connect, send, sendMany, status } = await liveWorld(t)
   const [slow, other] = [await connect({ max_messages_per_second: 1 }), await connect({})]
   for (const channel of [slow, other]) await send(channel)
@@ -65,7 +65,7 @@ test('a slow channel with much to send keeps neither planned nor repeated messag
   )
 })
 
-test('however many providers hang, there is room for the message of another', async (t) => {
+test('hanging providers leave capacity for the messages of others', async (t) => {
   const { world, connect, send, sendMany, status } = await liveWorld(t)
   const latency_ms = 3000
   const hanging: string[] = []

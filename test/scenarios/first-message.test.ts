@@ -10,7 +10,7 @@ const text = (to = '+15005550006', more: object = {}) => ({
   ...more,
 })
 
-test('a message goes from queued to delivered, and each step is told once', async (t) => {
+test('a message changes from queued to delivered, and each step is reported once', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -64,7 +64,7 @@ test('each magic recipient has its outcome', async (t) => {
   await world.invariants()
 })
 
-test('the same key answers the same message, and a different body is refused', async (t) => {
+test('the same key returns the same message, and a different body is refused', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const headers = { 'idempotency-key': 'k1' }

@@ -14,7 +14,7 @@ const price = 7500
 const unlimited = { POSTHORN_RATE_LIMIT_MESSAGES: '1000000', POSTHORN_RATE_LIMIT_DEFAULT: '1000000' }
 
 test(
-  'whichever of four processes dies, hangs or loses its database, each message is handed over once, paid for once, told once, and reaches the endpoint',
+  'whichever of four processes dies, hangs or loses its database, each message is sent, charged, reported and delivered to the endpoint once',
   { skip },
   async (t) => {
     const host = await receiverHost()
@@ -95,7 +95,7 @@ test(
   },
 )
 
-test('two APIs share the limits of a key, and soon refuse one that is revoked', { skip }, async (t) => {
+test('two APIs share the rate limits of a key, and soon refuse a revoked one', { skip }, async (t) => {
   const fleet = await startFleet(t, { POSTHORN_RATE_LIMIT_DEFAULT: '5' })
   const { id, key } = await fleet.account(1)
   const [listed] = JSON.parse(printed(await fleet.command('keys', 'list', '--account', id, '--json'))) as {
@@ -131,7 +131,7 @@ test('two APIs share the limits of a key, and soon refuse one that is revoked', 
 })
 
 test(
-  'a channel is worked by one of two workers, at its rate, also when that one dies and the other takes it over',
+  'one of two workers dispatches a channel at its rate, also after that worker dies and the other continues',
   { skip },
   async (t) => {
     const fleet = await startFleet(t, unlimited)

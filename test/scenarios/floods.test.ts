@@ -27,7 +27,7 @@ const head = (path: string, more: string): string =>
 
 const statusOf = ({ text }: Line): string | undefined => /^HTTP\/1\.1 (\d+)/.exec(text)?.[1]
 
-test('a callback for nobody is refused before any of its body is waited for', async (t) => {
+test('a callback for an unknown channel is refused before its body is read', async (t) => {
   const world = await startWorld(t)
   const line = open(t, world.base_url)
 
@@ -41,7 +41,7 @@ test('a callback for nobody is refused before any of its body is waited for', as
   assert.match(text, /^HTTP\/1\.1 404 /)
 })
 
-test('of bodies that do not end 64 MB are held for an account: the oldest make room, and others send as ever', async (t) => {
+test('an account has at most 64 MB of unfinished bodies: the oldest are refused, and other requests work', async (t) => {
   const world = await startWorld(t, { settings: { rate_limit_messages: 1_000 } })
   const [{ key }, neighbour] = [await world.account(), await world.account()]
   const part = Buffer.alloc(megabyte - 1, 0x20)
@@ -72,7 +72,7 @@ test('of bodies that do not end 64 MB are held for an account: the oldest make r
   assert.match(refused[0]!.text, /retry-after: 1\r\n/i)
 })
 
-test('an account that sends many files has its turn with each, and a file of another account has its own between them', async (t) => {
+test('the files of an account with many imports alternate with those of another account', async (t) => {
   const world = await startWorld(t)
   const [first, second] = [await world.account(), await world.account()]
   const file = (n: number) => `phone\n+1500555${1000 + n}\n`

@@ -20,7 +20,7 @@ for (const killed of [false, true]) {
   const name = killed
     ? 'a database that is killed on a full disk is started again once there is room'
     : 'on a full disk sending is 503 and the process is not ready'
-  test(`${name}; it goes on by itself, and nothing is lost or sent twice`, async (t) => {
+  test(`${name}; the service recovers by itself, and nothing is lost or sent twice`, async (t) => {
     const disk = mountedDisk(t)
     if (disk === undefined) return
     const { service, key, load } = await underLoad(t, join(disk, 'data'))
@@ -67,7 +67,7 @@ for (const killed of [false, true]) {
   })
 }
 
-test('an embedded database that is killed under load is back within seconds, and counted', async (t) => {
+test('an embedded database that is killed under load is back within seconds, and the restart is counted', async (t) => {
   const { service, key, load } = await underLoad(t, join(folder(t), 'data'))
   await load.moved()
 

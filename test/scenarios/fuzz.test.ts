@@ -158,7 +158,7 @@ function requestOf(route: Route) {
   })
 }
 
-test('whatever is sent to an operation, the answer is below 500 and in the envelope', async (t) => {
+test('any input to an operation gets an answer below 500 in the envelope', async (t) => {
   const world = await startWorld(t)
   const callers = {
     live: await world.account({ mode: 'live', credit_micros: 1_000_000_000 }),

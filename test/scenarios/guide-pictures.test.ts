@@ -9,7 +9,7 @@ const guides = join(import.meta.dirname, '../../docs/guides')
 /** Of all pictures together, because the repository contains them. */
 const bytesMax = 1_500_000
 
-test('every picture that a guide names is served in both schemes, and none lies about unused', async (t) => {
+test('every picture of a guide is served in both colour schemes, and none is unused', async (t) => {
   const world = await startWorld(t)
   const named = new Set<string>()
   for (const file of readdirSync(guides).filter((name) => name.endsWith('.md')))

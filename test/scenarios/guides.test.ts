@@ -9,7 +9,7 @@ const guides = readdirSync(join(root, 'docs/guides')).filter((file) => file.ends
 const pages = ['README.md', ...guides.map((file) => `docs/guides/${file}`)]
 
 for (const page of pages)
-  test(`${page} runs as it is written`, async (t) => {
+  test(`the examples of ${page} work`, async (t) => {
     const { world } = await playPage(t, readFileSync(join(root, page), 'utf8'))
 
     await world.invariants()

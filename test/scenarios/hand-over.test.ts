@@ -224,7 +224,7 @@ test('messages in progress of a dead process are `sending`, cannot be cancelled,
   await world.invariants()
 })
 
-test('a restarted service writes what the dead one was sending before it answers requests', async (t) => {
+test('a restarted service records the attempts of the dead one before it answers requests', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
   const channel = (

@@ -24,7 +24,7 @@ async function start(t: TestContext) {
   return { world, api, imported }
 }
 
-test('a row has a warning when an opt-out overrides it, but not when a later row overrides it', async (t) => {
+test('a row has a warning if an opt-out overrides it, but not if a later row does', async (t) => {
   const { world, api, imported } = await start(t)
   const from = '+15005551015'
   const stop = await api.post('/v1/test/inbound_messages', {

@@ -18,7 +18,7 @@ const bytes = 30 * 1024 * 1024
 const film = Buffer.alloc(bytes, 'posthorn ')
 const secret = 'callback-s3cret-4711'
 
-test('a copy that was cut by a kill is made again, no half of it is ever served, and a slow reader costs no memory', async (t) => {
+test('a copy interrupted by a kill is repeated, no partial file is served, and a slow reader uses no memory', async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'posthorn-media-'))
   closing(t, () => rm(dataDir, { recursive: true, force: true }))
   const half = Promise.withResolvers<void>()

@@ -103,7 +103,7 @@ const mediaFiles = async ({ platform }: World) =>
     await readdir(join(platform.settings.data_dir, 'media'), { recursive: true, withFileTypes: true }).catch(() => [])
   ).filter((entry) => entry.isFile())
 
-test('a file that comes in is there at once as an address of ours, is copied, and served whole, in parts, and safely', async (t) => {
+test('an inbound file has an address of ours at once, is copied, and is served safely, whole or in parts', async (t) => {
   const provider = await fileServer(t, servePicture)
   const { world, api, one } = await mailbox(t, [provider.host])
 
@@ -142,7 +142,7 @@ test('a file that comes in is there at once as an address of ours, is copied, an
   await world.invariants()
 })
 
-test('an address is good for a day, and reading the message shows a new one; the one of an event lasts a week', async (t) => {
+test('an address is valid for a day, a read returns a new one, and that in an event is valid for a week', async (t) => {
   const provider = await fileServer(t, servePicture)
   const { world, api, one } = await mailbox(t, [provider.host])
   const message = await one(provider.url)
@@ -168,7 +168,7 @@ test('an address is good for a day, and reading the message shows a new one; the
   assert.equal(late.status, 404)
 })
 
-test('an address that was changed, guessed or lent is no address', async (t) => {
+test('an address that was modified, guessed or copied from another account is refused', async (t) => {
   const provider = await fileServer(t, servePicture)
   const { world, one } = await mailbox(t, [provider.host])
   const { url } = (await one(provider.url)).content.attachments[0]
@@ -208,7 +208,7 @@ test('an address that was changed, guessed or lent is no address', async (t) => 
   assert.equal(read.body.content.attachments[0].url, url)
 })
 
-test('what could run in a browser is downloaded, under its own name', async (t) => {
+test('a file that a browser could run is downloaded under its own name', async (t) => {
   const types = ['image/svg+xml', 'text/html; charset=utf-8', 'no type at all\u00e9', 'application/pdf']
   const provider = await fileServer(
     t,
@@ -232,7 +232,7 @@ test('what could run in a browser is downloaded, under its own name', async (t) 
     assert.equal(headers['content-disposition'], "attachment; filename*=UTF-8''Rechnung%20%22%C3%A4%22%0A.html")
 })
 
-test('a provider that is down is asked again for ten minutes, and then its file is given up', async (t) => {
+test('the download from an unavailable provider is retried for ten minutes and then abandoned', async (t) => {
   let asked = 0
   const provider = await fileServer(
     t,
@@ -252,7 +252,7 @@ test('a provider that is down is asked again for ten minutes, and then its file 
   await world.invariants()
 })
 
-test('a file that can never be had is given up at once, and its address tells why', async (t) => {
+test('the download of a missing file is abandoned at once, and its address explains why', async (t) => {
   let asked = 0
   const statuses = [404, 410]
   const gone = await fileServer(t, (_request, response) => void response.writeHead(statuses[asked++]!).end())
@@ -295,7 +295,7 @@ test('a file that can never be had is given up at once, and its address tells wh
   await world.invariants()
 })
 
-test('a file whose copy ends each process that makes it is given up after as many tries as any other', async (t) => {
+test('a file whose copy kills its process is abandoned after as many attempts as any other', async (t) => {
   let asked = 0
   const provider = await fileServer(t, (_request, response) => {
     asked++
@@ -323,7 +323,7 @@ test('a file whose copy ends each process that makes it is given up after as man
   await world.invariants()
 })
 
-test('whatever a provider answers instead of a file, nothing of it is kept, and nobody else waits', async (t) => {
+test('no broken answer of a provider is stored as a file, and no other file waits', async (t) => {
   const good = await fileServer(t, servePicture)
   const inner = await fileServer(t, servePicture)
   const redirect = await fileServer(
@@ -367,7 +367,7 @@ test('whatever a provider answers instead of a file, nothing of it is kept, and 
   await world.invariants()
 })
 
-test('an account whose providers hang holds up nobody else', async (t) => {
+test('an account with hanging providers does not delay others', async (t) => {
   const silent = await hostileServer(t, () => undefined)
   const good = await fileServer(t, servePicture)
   const hosts = [new URL(silent.url).host, good.host]
@@ -401,7 +401,7 @@ test('an account whose providers hang holds up nobody else', async (t) => {
   assert.equal(silent.requests.length, 6)
 })
 
-test('media that names no attachment is passed over, and an attachment whose file cannot be fetched is left out', async (t) => {
+test('media without a reference is skipped, and an attachment that cannot be downloaded is left out', async (t) => {
   const { world, tell } = await mailbox(t, [])
 
   const odd = await tell(
@@ -436,7 +436,7 @@ test('media that names no attachment is passed over, and an attachment whose fil
   await world.invariants()
 })
 
-test('files are deleted with their retention, and what a killed process had begun as well', async (t) => {
+test('files are deleted after their retention, including partial files of a killed process', async (t) => {
   const provider = await fileServer(t, servePicture)
   const { world, one } = await mailbox(t, [provider.host], { media_retention_days: 3 })
   const message = await one(provider.url)
@@ -454,7 +454,7 @@ test('files are deleted with their retention, and what a killed process had begu
   await world.invariants()
 })
 
-test('doctor finds a file whose message is gone', async (t) => {
+test('doctor reports a file without its message', async (t) => {
   const { world, one } = await mailbox(t, [])
   const message = await one('https://example.com/gone')
 
@@ -466,7 +466,7 @@ test('doctor finds a file whose message is gone', async (t) => {
   )
 })
 
-test('with a bucket, files are kept there, every request signed, and read and deleted through it', async (t) => {
+test('with a bucket, files are stored, read and deleted there with signed requests', async (t) => {
   const provider = await fileServer(t, servePicture)
   const bucket = await s3Simulator(t)
   const { world, one } = await mailbox(t, [provider.host], {
@@ -512,7 +512,7 @@ function withBucket({ platform, services, pool }: World, url: string | undefined
   }
 }
 
-test('files in a bucket that is not configured any more are told of, and removed once it is configured again; in the end they are forgotten', async (t) => {
+test('files of a bucket that is no longer configured are reported, removed once it is configured again, and finally forgotten', async (t) => {
   const provider = await fileServer(t, servePicture)
   const [bucket, other] = [await s3Simulator(t), await s3Simulator(t)]
   const { world, one } = await mailbox(t, [provider.host], {
@@ -559,7 +559,7 @@ test('files in a bucket that is not configured any more are told of, and removed
   await world.invariants()
 })
 
-test('files whose removal fails hold up no others, and are tried again the day after', async (t) => {
+test('files that cannot be removed delay no others, and are tried again the next day', async (t) => {
   const provider = await fileServer(t, servePicture)
   const bucket = await s3Simulator(t)
   const { world, one } = await mailbox(t, [provider.host], {

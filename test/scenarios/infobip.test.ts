@@ -113,7 +113,7 @@ test('wrong keys and addresses do not connect, and a revoked key disconnects the
   assert.equal((await api.get(`/v1/channels/${channel.id}`)).body.connection_status, 'disconnected')
 })
 
-test('a text whose answer is lost is sent once', async (t) => {
+test('a text whose answer was lost is sent once', async (t) => {
   const { world, api, sim, channelOf, send, look } = await withInfobip(t)
   const { body: channel } = await api.post('/v1/channels', channelOf())
   sim.answerNext('lost')

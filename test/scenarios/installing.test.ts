@@ -45,7 +45,7 @@ async function checkout(t: TestContext, installed: object) {
   return { prepare, asked }
 }
 
-test('packages of an older lock file are installed anew, once, however recent their files are', async (t) => {
+test('packages of an older lock file are reinstalled once, whatever their timestamps', async (t) => {
   const { prepare, asked } = await checkout(t, { 'node_modules/one': { version: '1.0.0' } })
 
   prepare()
@@ -54,7 +54,7 @@ test('packages of an older lock file are installed anew, once, however recent th
   assert.equal(await asked(), 1)
 })
 
-test('packages that are there already are left as they are, whoever installed them, clients or none beside them', async (t) => {
+test('installed packages are left unchanged, whoever installed them', async (t) => {
   const { prepare, asked } = await checkout(t, { 'node_modules/one': { version: '2.0.0' } })
 
   prepare()

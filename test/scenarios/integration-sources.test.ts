@@ -5,7 +5,7 @@ import { startWorld } from '../support/world.ts'
 
 const shop = { platform: 'WooCommerce', external_id: 'shop.example.com' }
 
-test('a source is created with its secrets, and found again without them, whatever case its platform is written in', async (t) => {
+test('a source is created with its secrets and found again without them, in any spelling of its platform', async (t) => {
   const world = await startWorld(t)
   const { api, id: account_id } = await world.account()
   const base_url = world.app.platform.settings.base_url
@@ -59,7 +59,7 @@ test('a source is created with its secrets, and found again without them, whatev
   )
 })
 
-test('sources are listed newest first, and the cursor of a deleted one is good', async (t) => {
+test('sources are listed newest first, and the cursor of a deleted one works', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const ids: string[] = []
@@ -82,7 +82,7 @@ test('sources are listed newest first, and the cursor of a deleted one is good',
   assert.equal((await api.delete(`/v1/integration_sources/${ids[1]}`)).status, 404)
 })
 
-test('a mode has fifty sources at most, also when they are made at once; known ones are still updated', async (t) => {
+test('a mode has at most fifty sources, also with concurrent creation; existing ones are still updated', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -106,7 +106,7 @@ test('a mode has fifty sources at most, also when they are made at once; known o
   assert.deepEqual([updated.status, updated.body.name], [200, 'Known'])
 })
 
-test('the same source asked for twice at once is made once, and its secrets are shown once', async (t) => {
+test('two concurrent creations of one source create it once and show its secrets once', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -117,7 +117,7 @@ test('the same source asked for twice at once is made once, and its secrets are 
   assert.equal(answers.filter(({ body }) => 'source_key' in body).length, 1)
 })
 
-test('a plugin reads and changes its own source with its key, and asks for nothing that has not changed', async (t) => {
+test('a plugin reads and changes its own source with its key, and gets 304 if nothing has changed', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const created = await api.post('/v1/integration_sources', shop)
@@ -152,7 +152,7 @@ test('a plugin reads and changes its own source with its key, and asks for nothi
   assert.equal((await api.get(`/v1/integration_sources/${created.body.id}`, { 'if-none-match': '"2"' })).status, 304)
 })
 
-test('a source key is good for its own source alone, and an API key is not good for that', async (t) => {
+test('a source key works for its own source only, and an API key does not replace it', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const { source_key, id } = (await api.post('/v1/integration_sources', shop)).body
@@ -182,7 +182,7 @@ test('a source key is good for its own source alone, and an API key is not good 
   assert.deepEqual(await code(world.api().get('/v1/integration_sources/current')), [401, 'api_key_missing', false])
 })
 
-test('a rolled key stops at once, a disabled source is refused until it is active again, and a deleted one is unknown', async (t) => {
+test('a rolled key is refused at once, a disabled source until it is active again, and a deleted one is unknown', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const created = (await api.post('/v1/integration_sources', shop)).body
@@ -215,7 +215,7 @@ test('a rolled key stops at once, a disabled source is refused until it is activ
   assert.equal((await api.post('/v1/integration_sources', shop)).status, 201)
 })
 
-test('settings and the signing secret change only as they are sent, and the version only with a change', async (t) => {
+test('an update changes only the given settings, and the version only with them', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const { id } = (await api.post('/v1/integration_sources', shop)).body
@@ -241,7 +241,7 @@ test('settings and the signing secret change only as they are sent, and the vers
   )
 })
 
-test('what is no source is refused with every failure at once', async (t) => {
+test('an invalid source is refused with all errors at once', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -266,7 +266,7 @@ test('what is no source is refused with every failure at once', async (t) => {
   ])
 })
 
-test('the address of a source is one of the web, and its name is not blank, by key and by source key', async (t) => {
+test('a source has a web address and a non-blank name, by API key and by source key', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const { id, source_key } = (await api.post('/v1/integration_sources', shop)).body

@@ -52,7 +52,7 @@ async function afterMarketingWords(
   return answers.map(({ status, body }) => body.error?.code ?? status)
 }
 
-test('a resume of marketing that a provider tells late lifts no stop that was repeated meanwhile, of contacts and strangers alike', async (t) => {
+test('a late resume of marketing does not lift a stop that was repeated meanwhile, of contacts and strangers', async (t) => {
   const late = await afterMarketingWords(t, async (told) => {
     await told('opted_out', 10)
     await told('opted_out', 30)
@@ -68,7 +68,7 @@ test('a resume of marketing that a provider tells late lifts no stop that was re
   assert.deepEqual(inTime, [202, 202])
 })
 
-test('a resume of marketing that a provider tells late lifts no repeated stop of a contact that was deleted since', async (t) => {
+test('a late resume of marketing does not lift the repeated stop of a deleted contact', async (t) => {
   const answers = await afterMarketingWords(t, async (told, ada) => {
     await told('opted_out', 10)
     await told('opted_out', 30)
@@ -79,7 +79,7 @@ test('a resume of marketing that a provider tells late lifts no repeated stop of
   assert.deepEqual(answers, ['recipient_blocked', 'recipient_blocked'])
 })
 
-test('a stop of marketing that a provider tells late does not make an earlier one of the stop that stands', async (t) => {
+test('a late stop of marketing does not change the time of the current one', async (t) => {
   const [contact] = await afterMarketingWords(t, async (told, ada) => {
     await ada.change({ consent: { whatsapp: { marketing: 'opted_out' } } })
     await told('opted_out', 10)

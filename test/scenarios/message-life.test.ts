@@ -161,7 +161,7 @@ for (const [name, digits] of [
   ['cannot be reached', '0022'],
   ['does not answer', '0023'],
 ] as const) {
-  test(`a message is retried when its provider ${name}, and stays in sending meanwhile`, async (t) => {
+  test(`a message is retried when its provider ${name}, and remains in sending meanwhile`, async (t) => {
     const { world, api, channel } = await liveWorld(t)
 
     const sent = await api.post('/v1/messages', text(channel, `+1999555${digits}`))

@@ -43,7 +43,7 @@ const unixSeconds = (world: World) => Math.floor(world.clock.now() / 1000)
 const refusal = ({ status, body }: Answered) =>
   [status, body.error?.code, body.error?.param].filter((part) => part !== undefined)
 
-test('a webhook of Shopify is stored before it is acknowledged, and told again it is the first receipt as a duplicate', async (t) => {
+test('a Shopify webhook is stored before it is acknowledged, and a repetition is a duplicate', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const source = await sourceOf(account, 'shopify')
@@ -72,7 +72,7 @@ test('a webhook of Shopify is stored before it is acknowledged, and told again i
   assert.equal((await account.api.get('/v1/automation_events')).body.data.length, 1)
 })
 
-test('a status of one order counts once, whichever topic tells it, also when topics arrive at once', async (t) => {
+test("an order's status counts once, whichever topic reports it, also with concurrent topics", async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const source = await sourceOf(account, 'shopify')
@@ -90,7 +90,7 @@ test('a status of one order counts once, whichever topic tells it, also when top
   assert.deepEqual([delivered.body.type, delivered.body.status], ['order.delivered', 'ignored'])
 })
 
-test('WooCommerce: the ping is answered without an effect, and an order is told by its status', async (t) => {
+test("WooCommerce's ping is answered without effect, and an order is reported by its status", async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const source = await sourceOf(account, 'woocommerce', 'geheim & s&uuml;&szlig;')
@@ -127,7 +127,7 @@ test('WooCommerce: the ping is answered without an effect, and an order is told 
   assert.equal((await account.api.get('/v1/automation_events')).body.data.length, 5)
 })
 
-test('an order that gets two statuses within a second is told with both', async (t) => {
+test('an order with two statuses within a second is reported with both', async (t) => {
   const world = await startWorld(t)
   const source = await sourceOf(await world.account(), 'woocommerce')
   const at = (file: string) =>
@@ -148,7 +148,7 @@ test('an order that gets two statuses within a second is told with both', async 
   assert.deepEqual([again.id, again.status], [processing.id, 'duplicate'])
 })
 
-test('every kind of bad webhook has its answer, in the order of the checks, and nothing of it is kept', async (t) => {
+test('every kind of invalid webhook has its answer, in the order of the checks, and none is stored', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const source = await sourceOf(account, 'shopify')
@@ -188,7 +188,7 @@ test('every kind of bad webhook has its answer, in the order of the checks, and 
   assert.deepEqual((await account.api.get('/v1/automation_events')).body.data, [])
 })
 
-test('a new secret, a disabled and a deleted source, and a suspended account are in force at once', async (t) => {
+test('a new secret, a disabled or deleted source, and a suspended account take effect at once', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const source = await sourceOf(account, 'shopify')
@@ -213,7 +213,7 @@ test('a new secret, a disabled and a deleted source, and a suspended account are
   assert.equal(await send(signing_secret, '6'), 'resource_missing')
 })
 
-test('any platform reports in our own form through custom, under a signature of its own time', async (t) => {
+test('any platform may report in our own format through custom, signed with its own time', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const source = await sourceOf(account, 'magento', 'whsec_of-the-module')
@@ -253,7 +253,7 @@ test('any platform reports in our own form through custom, under a signature of 
   assert.equal(shouted.status, 200)
 })
 
-test('a redaction deletes the contacts of the customer and empties what receipts of the source tell of him, and nobody else', async (t) => {
+test("a redaction deletes the customer's contacts and clears the source's receipts of that customer only", async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const source = await sourceOf(account, 'shopify')
@@ -317,7 +317,7 @@ test('a redaction deletes the contacts of the customer and empties what receipts
   await world.invariants()
 })
 
-test('a box for e-mails that nobody ticked takes no consent away; an unsubscription does', async (t) => {
+test('an unticked box for e-mails does not withdraw consent, an unsubscription does', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const source = await sourceOf(account, 'shopify')
@@ -346,7 +346,7 @@ test('a box for e-mails that nobody ticked takes no consent away; an unsubscript
   assert.deepEqual([unticked, await marketing()], ['opted_in', 'opted_out'])
 })
 
-test('a parcel is told for the buyer of the order and by what he agreed to, also where nobody could be written to about the order', async (t) => {
+test('a parcel is reported for the buyer of the order with that consent, also if the order had no recipient', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const source = await sourceOf(account, 'shopify')
@@ -373,7 +373,7 @@ test('a parcel is told for the buyer of the order and by what he agreed to, also
   )
 })
 
-test('a parcel that named nobody tells nothing of the buyer beside a topic of the order that names him', async (t) => {
+test('a parcel without a customer does not reveal the buyer beside a topic that names them', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const source = await sourceOf(account, 'shopify')
@@ -389,7 +389,7 @@ test('a parcel that named nobody tells nothing of the buyer beside a topic of th
   assert.deepEqual([delivered.body.type, delivered.body.status], ['order.delivered', 'accepted'])
 })
 
-test('a thousand webhooks of a site come in at once, a tenth of them twice, and each event is stored once', async (t) => {
+test('a thousand concurrent webhooks, a tenth of them repeated, store each event once', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const source = await sourceOf(account, 'custom', 'whsec_of-the-site')

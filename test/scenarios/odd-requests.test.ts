@@ -40,7 +40,7 @@ test('an unknown method is 404, and 401 without a key', async (t) => {
   }
 })
 
-test('an absolute URL and percent-encoded letters name the same path', async (t) => {
+test('an absolute URL and percent-encoded letters mean the same path', async (t) => {
   const world = await startWorld(t)
   const { key } = await world.account()
   const ask = (line: string, ...headers: string[]) =>
@@ -142,7 +142,7 @@ test('a repeated Host or Authorization is refused', async (t) => {
   for (const { head } of answers) assert.match(head, /x-request-id: req_/)
 })
 
-test('of a repeated Content-Type the first counts', async (t) => {
+test('the first of repeated Content-Type headers counts', async (t) => {
   const world = await startWorld(t)
   const { key } = await world.account()
   const send = (first: string, then: string) =>

@@ -34,7 +34,7 @@ async function liveWorld(t: TestContext) {
   }
 }
 
-test('messages that fail each time, however urgent, hold the others of their channel up for half a minute at most', async (t) => {
+test('messages that always fail, even urgent ones, delay others of their channel by at most half a minute', async (t) => {
   const { world, provider, send, sendMany, live, secondsUntilSent, sent } = await liveWorld(t)
   provider.answer = (message) => (message.to === spoiled ? unavailable : accepted(message))
   await sendMany(spoiled, 20, { priority: 'high' })
@@ -54,7 +54,7 @@ test('messages that fail each time, however urgent, hold the others of their cha
   await world.invariants()
 })
 
-test('a good message behind many that fail, or have no answer, goes within seconds', async (t) => {
+test('a good message behind many that fail or get no answer is sent within seconds', async (t) => {
   for (const outcome of [unavailable, unknown]) {
     const { provider, send, sendMany, secondsUntilSent } = await liveWorld(t)
     provider.answer = (message) => (message.to === spoiled ? outcome : accepted(message))
@@ -67,7 +67,7 @@ test('a good message behind many that fail, or have no answer, goes within secon
   }
 })
 
-test('a probe whose recipient has opted out meanwhile is none: the next message goes in its place', async (t) => {
+test('a probe whose recipient has opted out is replaced by the next message', async (t) => {
   const { api, provider, channel, sendMany, send, live, statusOf } = await liveWorld(t)
   provider.answer = () => unavailable
   await sendMany(spoiled, 30)
@@ -108,7 +108,7 @@ async function backAgain(t: TestContext) {
   return living
 }
 
-test('a reconnect that somebody asks for lets a message go at once, and its answer the others', async (t) => {
+test('a requested reconnect sends a message at once, and its answer releases the others', async (t) => {
   const { world, api, channel, live, sent } = await backAgain(t)
 
   const { status } = await api.post(`/v1/channels/${channel}/reconnect`)
@@ -131,7 +131,7 @@ test('a reconnect that fails changes nothing', async (t) => {
   assert.deepEqual([status, await sent()], [503, 0])
 })
 
-test('new credentials let a message go at once, and its answer the others; a new name does not', async (t) => {
+test('new credentials send a message at once, and its answer releases the others; a new name does not', async (t) => {
   const { world, api, channel, live, sent } = await backAgain(t)
 
   await api.patch(`/v1/channels/${channel}`, { name: 'Shop' })
@@ -147,7 +147,7 @@ test('new credentials let a message go at once, and its answer the others; a new
   assert.equal(await sent(), 50)
 })
 
-test('a reconnect at another process counts as well, within five seconds where nobody hears of it', async (t) => {
+test('a reconnect in another process has the same effect, within five seconds without a notification', async (t) => {
   const { world, account_id, channel, live, sent } = await backAgain(t)
   const { key } = await world.services.accounts.createKey({ account_id: account_id as `acc_${string}`, mode: 'live' })
   const other = await startProcess(t, world, 'another')
@@ -159,7 +159,7 @@ test('a reconnect at another process counts as well, within five seconds where n
   assert.ok((await sent()) > 1, `${await sent()} were sent`)
 })
 
-test('while messages wait for their provider the channel stays connected; metrics, and the attempts of what was tried, tell of it', async (t) => {
+test('while messages wait for their provider the channel stays connected; metrics and attempts show it', async (t) => {
   const { world, api, provider, channel, sendMany, send, live } = await liveWorld(t)
   const figure = async () => {
     const text = await (await request(`${world.base_url}/metrics`)).body.text()
@@ -191,7 +191,7 @@ test('while messages wait for their provider the channel stays connected; metric
   assert.equal(await figure(), '0')
 })
 
-test('nobody is told of a circuit that nothing could close any more: its messages have expired, or another process dispatches its channel', async (t) => {
+test('the metrics omit a circuit breaker that nothing could close, because its messages expired or another process dispatches the channel', async (t) => {
   for (const why of ['expired', 'moved'] as const) {
     const { world, provider, channel, sendMany, live } = await liveWorld(t)
     const figure = async () => {

@@ -67,7 +67,7 @@ const offline = await npm(
 const installed = join(folder, 'prefix/lib/node_modules/posthorn')
 const posthorn = join(folder, 'prefix/bin/posthorn')
 
-test('the package holds the built program and what it reads, no source, no test, and nothing that is large', () => {
+test('the package contains the built program and the files that it reads, no sources, tests or large files', () => {
   const known =
     /^(?:bin\/posthorn\.cjs|package\.json|README\.md|CHANGELOG\.md|LICENSE|dist\/package\.json|dist\/(?:src|migrations|vendor|docs|console|scripts)\/.+)$/
   const unwanted =
@@ -104,38 +104,34 @@ test('the package holds the built program and what it reads, no source, no test,
   assert.ok(packed.size < 6 * 1024 * 1024, `${packed.size} bytes`)
 })
 
-test(
-  'whatever the built program imports is in the package, or among the packages that it depends on',
-  { skip: offline },
-  () => {
-    const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as {
-      dependencies: Record<string, string>
-    }
-    const packageOf = (name: string) => /^(?:@[^/]+\/)?[^/]+/.exec(name)![0]
-    const missing = globSync('dist/{src,vendor,scripts}/**/*.{js,mjs,cjs}', {
-      cwd: installed,
-      exclude: ['dist/src/docs/browser/*'],
-    }).flatMap((path) =>
-      [
-        ...readFileSync(join(installed, path), 'utf8').matchAll(
-          /^(?:import|export)\s(?:[^'\n=]*\sfrom\s)?'([^'\n]+)'|\bimport\('([^'\n]+)'\)/gm,
-        ),
-      ]
-        .map(([, still, later]) => (still ?? later)!)
-        .filter((name) =>
-          name.startsWith('.')
-            ? !existsSync(join(installed, dirname(path), name))
-            : !name.startsWith('#') && !isBuiltin(name) && !(packageOf(name) in dependencies),
-        )
-        .map((name) => `${path}: ${name}`),
-    )
+test('every import of the built program is in the package or its dependencies', { skip: offline }, () => {
+  const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>
+  }
+  const packageOf = (name: string) => /^(?:@[^/]+\/)?[^/]+/.exec(name)![0]
+  const missing = globSync('dist/{src,vendor,scripts}/**/*.{js,mjs,cjs}', {
+    cwd: installed,
+    exclude: ['dist/src/docs/browser/*'],
+  }).flatMap((path) =>
+    [
+      ...readFileSync(join(installed, path), 'utf8').matchAll(
+        /^(?:import|export)\s(?:[^'\n=]*\sfrom\s)?'([^'\n]+)'|\bimport\('([^'\n]+)'\)/gm,
+      ),
+    ]
+      .map(([, still, later]) => (still ?? later)!)
+      .filter((name) =>
+        name.startsWith('.')
+          ? !existsSync(join(installed, dirname(path), name))
+          : !name.startsWith('#') && !isBuiltin(name) && !(packageOf(name) in dependencies),
+      )
+      .map((name) => `${path}: ${name}`),
+  )
 
-    assert.deepEqual(missing, [])
-  },
-)
+  assert.deepEqual(missing, [])
+})
 
 test(
-  'it starts in an empty folder, sends with the key that it prints, serves the console and the guides, and stops',
+  'it starts in an empty folder, sends with the printed key, serves the console and the guides, and stops',
   { skip: offline, timeout: withinMs },
   async (t) => {
     const empty = mkdtempSync(join(folder, 'empty-'))
@@ -174,7 +170,7 @@ test(
   },
 )
 
-test('it goes on with the data folder of a checkout', { skip: offline, timeout: withinMs }, async (t) => {
+test('it continues with the data folder of a checkout', { skip: offline, timeout: withinMs }, async (t) => {
   const data = join(mkdtempSync(join(folder, 'before-')), 'data')
   const before = await serviceProcess(data)
   closing(t, () => before.stop())
@@ -195,7 +191,7 @@ test('it goes on with the data folder of a checkout', { skip: offline, timeout: 
 })
 
 test(
-  'a Node that is too old is told so in one line, and one of another kind serves only where the package brought its own',
+  'a Node that is too old gets one line, and another version works only if the package includes its own Node',
   { skip: offline, timeout: withinMs },
   (t) => {
     const says = (version?: string) => {
@@ -258,7 +254,7 @@ const withoutNamespaces =
     : 'needs root, and namespaces of Linux'
 
 test(
-  'it runs as its image says, without a Node or a database of its own, on a file system that it may not write',
+  'it runs as its image specifies: without its own Node or database, on a read-only file system',
   { skip: offline || withoutNamespaces, timeout: withinMs },
   async (t) => {
     const image = imageOf()

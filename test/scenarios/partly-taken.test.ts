@@ -91,7 +91,7 @@ test('if the remaining parts are refused, the message fails, reports its accepte
   await world.invariants()
 })
 
-test('accepted parts are kept when a later attempt does not report them, and an expired message mentions them', async (t) => {
+test('accepted parts remain known if a later attempt does not report them, and an expired message mentions them', async (t) => {
   const { world, provider, send, read } = await liveWorld(t, ({ attempt }) =>
     attempt === 1 ? broken : { kind: 'unavailable', provider_code: null, message: 'Away again.' },
   )

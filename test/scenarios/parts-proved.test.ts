@@ -191,7 +191,7 @@ for (const [name, ending] of [
   ['is said to be refused', 'refused'],
   ['is said not to have arrived', 'away'],
 ] as const)
-  test(`a part that is proved accepted during another attempt is not sent again where that ${name}`, async (t) => {
+  test(`a part proved accepted during another attempt is not sent again if that ${name}`, async (t) => {
     const { world, parts, steps, send, read, tell, begin, wait, events, spent } = await liveWorld(t)
     steps.push('taken', 'lost')
     const id = await send()
@@ -213,7 +213,7 @@ for (const [name, ending] of [
     await world.invariants()
   })
 
-test('a part that is proved accepted during a status query is not sent again', async (t) => {
+test('a part proved accepted during a status query is not sent again', async (t) => {
   const { world, parts, steps, send, read, tell, wait, beginAsking } = await liveWorld(t)
   steps.push('taken', 'lost')
   const id = await send()
@@ -243,7 +243,7 @@ test('a message that a receipt reports during a status query is not sent again',
   await world.invariants()
 })
 
-test('of two copies of a part the accepted one counts, and the message fails when both fail', async (t) => {
+test('the accepted copy of a part counts, and the message fails if both copies fail', async (t) => {
   const { world, parts, steps, send, read, tell, wait, events, spent } = await liveWorld(t)
   steps.push('taken', 'lost')
   const id = await send()
@@ -362,7 +362,7 @@ test('a message in memory continues after the parts that receipts prove', async 
   await world.invariants()
 })
 
-test("receipts of parts that cannot be, or of another channel's message, prove nothing", async (t) => {
+test("receipts of impossible parts, or of another channel's message, prove nothing", async (t) => {
   const { world, connect, parts, steps, send, read, tell, wait, kept } = await liveWorld(t)
   steps.push('taken', 'lost')
   const id = await send()

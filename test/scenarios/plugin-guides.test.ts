@@ -63,7 +63,7 @@ const order = {
   },
 }
 
-test('the plugin of the guide registers, hears what is wanted, reports that once, and stops when it is told to', async (t) => {
+test('the plugin of the guide registers, polls for wanted events, reports each once, and stops when disabled', async (t) => {
   const world = await startWorld(t)
   // the plugin signs with the machine's time
   world.clock.jump(Date.parse((await world.api().get('/healthz')).headers['date']!) - world.clock.now())

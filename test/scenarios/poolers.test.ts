@@ -76,7 +76,7 @@ async function look(t: TestContext, url: string): Promise<void> {
 }
 
 test(
-  'PostgreSQL itself and a pooler in session mode are taken, one that shares connections is refused with one clear line',
+  'PostgreSQL and a pooler in session mode are accepted, and a pooler that shares connections is refused with one clear line',
   { skip },
   async (t) => {
     const database = await testDatabase()
@@ -98,7 +98,7 @@ test(
 )
 
 test(
-  'the service runs behind one in session mode, and ends with a clear line behind one in transaction mode',
+  'the service runs behind a pooler in session mode, and exits with a clear line behind one in transaction mode',
   { skip },
   async (t) => {
     const database = await testDatabase()

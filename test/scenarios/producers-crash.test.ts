@@ -22,7 +22,7 @@ const rowsAtOnce = effort(200, 3000)
 const script = join(import.meta.dirname, '../support/producing-process.ts')
 
 test(
-  'whatever is killed, cancelled or starved, each row becomes one message at most, none after its withdrawal, and each is paid for once',
+  'despite kills, cancels and missing funds, each row becomes at most one paid message, none after its withdrawal',
   { timeout: 1_800_000 },
   async (t) => {
     const producer = testProducer()

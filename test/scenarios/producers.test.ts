@@ -17,7 +17,7 @@ const price = 7500
 const wallets = { optimistic: 1_000_000_000, locking: 900_000 }
 
 for (const [path, credit_micros] of Object.entries(wallets)) {
-  test(`each row becomes one message, which keeps its key; a row that has one is known (${path} path)`, async (t) => {
+  test(`each row becomes one message, which stores its key; a row with a message is known (${path} path)`, async (t) => {
     const { world, producer, sent } = await shop(t, credit_micros)
 
     const first = await sent.submit(sent.keys)
@@ -45,7 +45,7 @@ for (const [path, credit_micros] of Object.entries(wallets)) {
     await world.invariants()
   })
 
-  test(`a row that was cancelled is withdrawn, one whose recipient opted out is refused for good, one that breaks a rule of the database alone (${path} path)`, async (t) => {
+  test(`a cancelled row is withdrawn, an opted-out one refused for good, an invalid one refused alone (${path} path)`, async (t) => {
     const { world, producer, sent } = await shop(t, credit_micros)
     const [cancelled, blocked, poisoned, ...good] = sent.keys
     await producer.cancel(world.pool, [cancelled!])
@@ -75,7 +75,7 @@ for (const [path, credit_micros] of Object.entries(wallets)) {
   })
 }
 
-test('a row that nobody can pay for stays pending, and is sent once somebody can', async (t) => {
+test('a row without funds stays pending, and is sent once there are funds', async (t) => {
   const { world, producer, sent } = await shop(t, 3 * price)
 
   const poor = await sent.submit(sent.keys)
@@ -95,7 +95,7 @@ test('a row that nobody can pay for stays pending, and is sent once somebody can
   await world.invariants()
 })
 
-test('of processes that submit the same rows at once one makes each message', async (t) => {
+test('processes that submit the same rows concurrently create each message once', async (t) => {
   const { world, producer, sent } = await shop(t, wallets.optimistic, 300)
   const processes = await Promise.all(['two', 'three'].map((name) => startProcess(t, world, name)))
   const apps = [world.app, ...processes.map(({ app }) => app)]
@@ -116,7 +116,7 @@ test('of processes that submit the same rows at once one makes each message', as
   await world.invariants()
 })
 
-test('a row that is submitted twice in one piece becomes one message, and the rows beside it are accepted', async (t) => {
+test('a row submitted twice in one batch becomes one message, and the other rows are accepted', async (t) => {
   const { world, producer, sent } = await shop(t, wallets.optimistic, 40)
   const { messages } = world.services
   const tenant = { account_id: sent.account.id as `acc_${string}`, mode: 'live' as const }
@@ -149,7 +149,7 @@ test('a row that is submitted twice in one piece becomes one message, and the ro
   await world.invariants()
 })
 
-test('a connection that is lost in the commit is followed by a look: what was stored is accepted, the rest is stored', async (t) => {
+test('after a connection is lost during the commit, stored messages are accepted and the others are stored', async (t) => {
   const { world, producer, sent } = await shop(t, wallets.optimistic)
   const other = testPool(world.database_url, { max: 2, application_name: 'other' })
   closing(t, () => other.end({ timeout: 1 }))
@@ -172,7 +172,7 @@ test('a connection that is lost in the commit is followed by a look: what was st
   await world.invariants()
 })
 
-test('bulk waits at its bound instead of being refused, and what is interactive goes before it', async (t) => {
+test('bulk traffic waits at its limit instead of being refused, and interactive traffic overtakes it', async (t) => {
   const { world, sent } = await shop(t, wallets.optimistic, bulkRowsMax * 2)
   const { api } = sent.account
   let done = 0
@@ -195,7 +195,7 @@ test('bulk waits at its bound instead of being refused, and what is interactive 
   await world.invariants()
 })
 
-test('a request is committed beside a piece of bulk, and waits for it at the wallet alone', async (t) => {
+test('a request is committed beside a bulk chunk, and waits for it only at the wallet', async (t) => {
   const { world, sent } = await shop(t, wallets.optimistic)
   const other = await world.account({ mode: 'live', credit_micros: wallets.optimistic })
   const channel = await smsChannel(other, '+15550101')
@@ -216,7 +216,7 @@ test('a request is committed beside a piece of bulk, and waits for it at the wal
   await world.invariants()
 })
 
-test('a batch of several accounts takes their wallets in one order, and holds none while it waits for an earlier one', async (t) => {
+test('a batch of several accounts locks their wallets in one order, and has none locked while it waits for an earlier one', async (t) => {
   const { world, sent } = await shop(t, wallets.optimistic)
   const accounts = [sent.account, await world.account({ mode: 'live', credit_micros: wallets.optimistic })].toSorted(
     (a, b) => (a.id < b.id ? -1 : 1),
@@ -249,7 +249,7 @@ test('a batch of several accounts takes their wallets in one order, and holds no
   await world.invariants()
 })
 
-test('a batch holds submissions of one producer, and each settles rows of its own', async (t) => {
+test('a batch contains submissions of one producer, and each completes only its own rows', async (t) => {
   const [one, two] = [testProducer('one'), testProducer('two')]
   const world = await startWorld(t, { producers: [one.fragment, two.fragment] })
   const account = await world.account({ mode: 'live', credit_micros: wallets.optimistic })
@@ -277,7 +277,7 @@ test('a batch holds submissions of one producer, and each settles rows of its ow
   await world.invariants()
 })
 
-test('what a producer gets wrong is told before anything is stored', async (t) => {
+test('invalid input of a producer is reported before anything is stored', async (t) => {
   const { world, sent } = await shop(t, wallets.optimistic)
 
   await assert.rejects(sent.submit(sent.keys, { kind: 'nobody' }), /no producer has the kind nobody/)
@@ -285,7 +285,7 @@ test('what a producer gets wrong is told before anything is stored', async (t) =
   assert.deepEqual(await messagesOf(world), [])
 })
 
-test('who stops marketing while a message of a producer waits for its commit does not get it', async (t) => {
+test("a marketing stop during the commit of a producer's message prevents it", async (t) => {
   const producer = testProducer()
   const world = await startWorld(t, { producers: [producer.fragment] })
   const account = await world.account()

@@ -185,7 +185,7 @@ const changes: Readonly<Record<string, (scene: Scene) => Promise<readonly Messag
   },
 }
 
-test('whatever changes messages, what is folded and what waits to be folded add up to them', async (t) => {
+test('folded and unfolded rows add up to the messages after every kind of change', async (t) => {
   const scene = await followed(t)
   const { world, counting } = scene
   let seen = ''
@@ -208,7 +208,7 @@ test('whatever changes messages, what is folded and what waits to be folded add 
   await world.invariants()
 })
 
-test('several projections of one origin each get what became of its messages, and messages of other origins leave nothing', async (t) => {
+test('projections of one origin each get the outcomes of its messages, and other origins leave no rows', async (t) => {
   const [first, second, other] = [
     testProjection('first', ['api']),
     testProjection('second', ['api', 'inbound']),
@@ -247,7 +247,7 @@ test('several projections of one origin each get what became of its messages, an
   )
 })
 
-test('rows of a projection that was taken out of the program are a finding that names it', async (t) => {
+test('doctor reports rows of a removed projection by name', async (t) => {
   const world = await startWorld(t, { projections: [testProjection('here').projection] })
   const { api } = await world.account()
   await api.post('/v1/messages', text('ch_test_sms', '+15005550006'))
@@ -258,7 +258,7 @@ test('rows of a projection that was taken out of the program are a finding that 
   assert.match(breaches.flat().join(' '), /^The projection gone \(1\) was removed or renamed/)
 })
 
-test('two processes fold, one is killed in the middle of it, and the counters are exact at every look', async (t) => {
+test('the counters are exact at every read while two processes fold and one is killed', async (t) => {
   const { world, counting, trial } = await followed(t)
   const dying = await startProcess(t, world, 'dying')
   for (let n = 0; n < 30; n++) await trial.api.post('/v1/messages', text('ch_test_sms', '+15005550008'))
@@ -288,7 +288,7 @@ test('two processes fold, one is killed in the middle of it, and the counters ar
   assert.equal(await counting.total(world.pool), 30)
 })
 
-test('while messages move and processes fold at the same time, every look finds the counters exact', async (t) => {
+test('the counters are exact at every read while messages change and processes fold', async (t) => {
   const { world, counting, trial, shop, channel } = await followed(t)
   const live = await channel()
   const second = await startProcess(t, world, 'second')
@@ -325,7 +325,7 @@ test('while messages move and processes fold at the same time, every look finds 
   )
 })
 
-test('a projection has a name that a worker can have, and no other has it', () => {
+test("a projection's name is unique and valid as a worker's name", () => {
   const named = (...names: string[]) => names.map((name) => testProjection(name).projection)
 
   assert.throws(

@@ -124,7 +124,7 @@ const from = (localAddress: string) => new Agent({ localAddress, connect: { reje
 
 for (const proxy of [nginx, caddy])
   test(
-    `${proxy.program} passes on what belongs outside, and whose it is`,
+    `${proxy.program} forwards public paths with the client's address`,
     { skip: without(proxy.program) },
     async (t) => {
       const world = await startWorld(t, { settings: { trusted_proxies: ['127.0.0.1'] } })

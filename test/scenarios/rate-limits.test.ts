@@ -14,7 +14,7 @@ const limits = ({ status, headers }: Answered) => [
 ]
 const message = { channel: 'ch_test_whatsapp', to: '+15005550006', type: 'text', text: { body: 'Hello' } }
 
-test('the request over the limit is refused until the window is over', async (t) => {
+test('a request over the limit is refused until the window ends', async (t) => {
   const world = await startWorld(t, few)
   const { api } = await world.account()
 

@@ -56,7 +56,7 @@ async function left({ pool }: World, external_id: string) {
   return { ...row! }
 }
 
-test('a redaction is answered before anything of it is done, and one that is killed in the middle is finished by another process', async (t) => {
+test('a redaction is answered before it runs, and another process finishes one that was killed', async (t) => {
   const { world, account, source, redact } = await shopOf(t)
   await reported(world, account, source, 3500, 2)
   const dying = await startProcess(t, world, 'dying')
@@ -89,7 +89,7 @@ test('a redaction is answered before anything of it is done, and one that is kil
   await world.invariants()
 })
 
-test('what a customer does after his redaction was asked for stays, and a redaction told again is none', async (t) => {
+test("data after a customer's redaction request remains, and a repeated request has no effect", async (t) => {
   const { world, account, source, redact } = await shopOf(t)
   await reported(world, account, source, 4, 2)
 
@@ -106,7 +106,7 @@ test('what a customer does after his redaction was asked for stays, and a redact
   assert.equal((await left(world, '1')).of_him, 2)
 })
 
-test('a redaction that fails holds up no other, is tried again, and is told to whoever watches', async (t) => {
+test('a failing redaction delays no other, is retried, and is reported by metrics and doctor', async (t) => {
   const { world, account, source, redact } = await shopOf(t)
   await reported(world, account, source, 4, 2)
   const contact = (await account.api.post('/v1/contacts', { phone: '+49301234567' })).body

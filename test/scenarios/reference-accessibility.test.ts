@@ -32,7 +32,7 @@ async function look(page: Page, what: string): Promise<void> {
 }
 
 for (const { scheme, width } of looks)
-  test(`every kind of page is without a violation, ${scheme}, ${width} pixels wide`, { skip }, async (t) => {
+  test(`every kind of page has no violation, ${scheme}, ${width} pixels wide`, { skip }, async (t) => {
     const world = await startWorld(t)
     const { page, goto, assertQuiet } = await openConsole(t, world.base_url, { scheme, width })
 
@@ -45,7 +45,7 @@ for (const { scheme, width } of looks)
   })
 
 for (const scheme of schemes)
-  test(`what pages show when they are used is without a violation, ${scheme}`, { skip }, async (t) => {
+  test(`open menus and results have no violation, ${scheme}`, { skip }, async (t) => {
     const world = await startWorld(t)
     const { key } = await world.account()
     for (const width of widths) {
@@ -73,7 +73,7 @@ for (const scheme of schemes)
     }
   })
 
-test('what scrolls is reached by keys, and what does not is no stop on the way', { skip }, async (t) => {
+test('scrollable areas are reachable by keyboard, and no others are tab stops', { skip }, async (t) => {
   const world = await startWorld(t)
   const { page, goto } = await openConsole(t, world.base_url, { width: 390 })
   await goto('/docs/guides/webhooks')

@@ -34,46 +34,42 @@ async function open(t: TestContext, path: string, options: { javaScriptEnabled?:
   return { world, context, page, complaints, asked }
 }
 
-test(
-  'a request is sent from its page with a test key, which stays in the tab and out of addresses',
-  { skip },
-  async (t) => {
-    const { world, page, complaints, asked } = await open(t, '/docs/api/messages.send')
-    const { key } = await world.account()
+test('a page sends its request with a test key, which stays in the tab and out of addresses', { skip }, async (t) => {
+  const { world, page, complaints, asked } = await open(t, '/docs/api/messages.send')
+  const { key } = await world.account()
 
-    await page.click('.try summary')
-    await page.fill('#try-key', key)
-    await page.press('#try-key', 'Enter')
-    await page.waitForSelector('#try-answer:not([hidden])')
+  await page.click('.try summary')
+  await page.fill('#try-key', key)
+  await page.press('#try-key', 'Enter')
+  await page.waitForSelector('#try-answer:not([hidden])')
 
-    assert.match((await page.textContent('#try-answer h4'))!, /^202 Accepted · req_/)
-    assert.equal(JSON.parse((await page.textContent('#try-answer code'))!).object, 'message')
-    assert.ok(
-      asked.every((url) => url.startsWith(`${world.base_url}/`) && !url.includes(key)),
-      asked.join(' '),
-    )
-    assert.equal(page.url(), `${world.base_url}/docs/api/messages.send`)
-    await page.goto(`${world.base_url}/docs/api/messages.retrieve`)
-    assert.equal(await page.inputValue('#try-key'), key)
-    assert.deepEqual(
-      await page.evaluate(() => Object.keys((globalThis as unknown as { localStorage: object }).localStorage)),
-      [],
-    )
-    await page.click('#try-forget')
-    assert.deepEqual(
-      [
-        await page.inputValue('#try-key'),
-        await page.evaluate(
-          () => (globalThis as unknown as { sessionStorage: { length: number } }).sessionStorage.length,
-        ),
-      ],
-      ['', 0],
-    )
-    assert.deepEqual(complaints, [])
-  },
-)
+  assert.match((await page.textContent('#try-answer h4'))!, /^202 Accepted · req_/)
+  assert.equal(JSON.parse((await page.textContent('#try-answer code'))!).object, 'message')
+  assert.ok(
+    asked.every((url) => url.startsWith(`${world.base_url}/`) && !url.includes(key)),
+    asked.join(' '),
+  )
+  assert.equal(page.url(), `${world.base_url}/docs/api/messages.send`)
+  await page.goto(`${world.base_url}/docs/api/messages.retrieve`)
+  assert.equal(await page.inputValue('#try-key'), key)
+  assert.deepEqual(
+    await page.evaluate(() => Object.keys((globalThis as unknown as { localStorage: object }).localStorage)),
+    [],
+  )
+  await page.click('#try-forget')
+  assert.deepEqual(
+    [
+      await page.inputValue('#try-key'),
+      await page.evaluate(
+        () => (globalThis as unknown as { sessionStorage: { length: number } }).sessionStorage.length,
+      ),
+    ],
+    ['', 0],
+  )
+  assert.deepEqual(complaints, [])
+})
 
-test('a live key is not taken on a page, and an id of dots leads nowhere else', { skip }, async (t) => {
+test('a page refuses a live key, and an id of dots leads nowhere else', { skip }, async (t) => {
   const { page, asked } = await open(t, '/docs/api/messages.retrieve')
 
   await page.click('.try summary')
@@ -119,7 +115,7 @@ test('a live key is not taken on a page, and an id of dots leads nowhere else', 
 })
 
 test(
-  'the search finds operations, error codes and sections of guides by their words, and by keys alone',
+  'the search finds operations, error codes and guide sections by their words, by keyboard alone',
   { skip },
   async (t) => {
     const { world, page, complaints } = await open(t, '/docs')
@@ -141,7 +137,7 @@ test(
   },
 )
 
-test('the search looks through the text of guides and knows what others call things', { skip }, async (t) => {
+test('the search covers the text of guides and knows synonyms', { skip }, async (t) => {
   const { page, complaints } = await open(t, '/docs')
   const firstOnes = async (typed: string): Promise<string[]> => {
     await page.fill('#search input', '')
@@ -181,7 +177,7 @@ test('the search looks through the text of guides and knows what others call thi
   assert.deepEqual(complaints, [])
 })
 
-test('odd things typed into the search, and a search that cannot be loaded, break nothing', { skip }, async (t) => {
+test('odd search input, and a search that cannot be loaded, break nothing', { skip }, async (t) => {
   const { world, page, complaints } = await open(t, '/docs')
   const odd = [
     '<img src=x onerror=alert(1)>',
@@ -221,7 +217,7 @@ test('odd things typed into the search, and a search that cannot be loaded, brea
   assert.deepEqual(complaints, [])
 })
 
-test('the language of the samples that was chosen is kept, and what is copied is the text', { skip }, async (t) => {
+test('the chosen sample language is remembered, and copying yields the text', { skip }, async (t) => {
   const { world, context, page, complaints } = await open(t, '/docs/api/messages.send')
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
 
@@ -241,20 +237,16 @@ test('the language of the samples that was chosen is kept, and what is copied is
   assert.deepEqual(complaints, [])
 })
 
-test(
-  'an anchor of the one page that the reference was leads on to the page of the operation, as one of a content type does',
-  { skip },
-  async (t) => {
-    const { world, page } = await open(t, '/docs#post-v1-messages')
+test("an anchor of the former single page leads to the operation's or content type's page", { skip }, async (t) => {
+  const { world, page } = await open(t, '/docs#post-v1-messages')
 
-    await page.waitForURL(`${world.base_url}/docs/api/messages.send`)
-    await page.goto(`${world.base_url}/docs/content#template`)
-    await page.waitForURL(`${world.base_url}/docs/content/template`)
-  },
-)
+  await page.waitForURL(`${world.base_url}/docs/api/messages.send`)
+  await page.goto(`${world.base_url}/docs/content#template`)
+  await page.waitForURL(`${world.base_url}/docs/content/template`)
+})
 
 test(
-  'without JavaScript every sample can be chosen, and nothing is offered that would not work',
+  'without JavaScript every sample can be chosen, and no control is shown that would not work',
   { skip },
   async (t) => {
     const { page } = await open(t, '/docs/api/messages.send', { javaScriptEnabled: false })

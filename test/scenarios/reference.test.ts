@@ -35,7 +35,7 @@ async function readPage(world: World, path: string): Promise<string> {
 const unescape = (html: string): string =>
   html.replaceAll(/&#(\d+);/g, (_all, code: string) => String.fromCharCode(Number(code)))
 
-test('the pages need no key, load nothing from elsewhere, run their own script alone, and their links lead somewhere', async (t) => {
+test('the pages need no key, load nothing from elsewhere, run only their own script, and their links work', async (t) => {
   const world = await startWorld(t)
   const pages = new Map<string, string>()
   const paths = pagesOf(world)
@@ -60,7 +60,7 @@ test('the pages need no key, load nothing from elsewhere, run their own script a
   for (const path of pages.keys()) assert.equal((await world.api().get(path)).status, 200, path)
 })
 
-test('every operation and resource has a page of its own, under 150 KB with its script, with every word in it', async (t) => {
+test('every operation and resource has its own page under 150 KB with its script, with all its text', async (t) => {
   const world = await startWorld(t)
   const { body: document } = await world.api().get('/docs/openapi.json')
 
@@ -84,7 +84,7 @@ test('every operation and resource has a page of its own, under 150 KB with its 
   }
 })
 
-test('an address of the one page that the reference was still leads to the operation', async (t) => {
+test('an address of the former single page still leads to the operation', async (t) => {
   const world = await startWorld(t)
 
   const html = await readPage(world, '/docs')
@@ -94,7 +94,7 @@ test('an address of the one page that the reference was still leads to the opera
     assert.ok(html.includes(`id="${id}"`), id)
 })
 
-test('a page that there is not is refused as a path of the API is, and names the one that was probably meant', async (t) => {
+test('a missing page is refused like an API path, and suggests the likely one', async (t) => {
   const world = await startWorld(t)
   const paths = [
     '/docs/api/nothing',
@@ -124,7 +124,7 @@ test('a page that there is not is refused as a path of the API is, and names the
     assert.equal((await world.api().get(path)).body.error.message, `There is no page ${path}. Did you mean ${meant}?`)
 })
 
-test('a browser gets a page where there is none, with the search and links that lead on', async (t) => {
+test('a browser gets an error page with the search and links', async (t) => {
   const world = await startWorld(t)
   const accept = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
@@ -155,7 +155,7 @@ test('a browser gets a page where there is none, with the search and links that 
   )
 })
 
-test('what the search finds is there, and is small on the way', async (t) => {
+test('every search result exists, and the index is small', async (t) => {
   const world = await startWorld(t)
   const { entries } = (await world.api().get('/docs/search.json')).body as {
     entries: readonly (readonly [string, string, ...string[]])[]
@@ -175,7 +175,7 @@ test('what the search finds is there, and is small on the way', async (t) => {
   }
 })
 
-test('what is served comes compressed, with an ETag, and not again to whoever has it', async (t) => {
+test('pages are compressed, with an ETag, and answer 304 to clients that have them', async (t) => {
   const world = await startWorld(t)
   const decoders = { br: brotliDecompressSync, gzip: gunzipSync, identity: (bytes: Buffer) => bytes }
   const get = async (path: string, headers: Record<string, string>) => {
@@ -216,7 +216,7 @@ test('what is served comes compressed, with an ETag, and not again to whoever ha
   }
 })
 
-test('any site may read the OpenAPI document, and no other page', async (t) => {
+test('any site may read the OpenAPI document, but no other page', async (t) => {
   const world = await startWorld(t)
   const origin = { origin: 'https://editor.example.com' }
 
@@ -238,7 +238,7 @@ test('any site may read the OpenAPI document, and no other page', async (t) => {
   assert.equal(page.headers['access-control-allow-origin'], undefined)
 })
 
-test('the samples are programs: each has the syntax of its language, and the body that the document shows', async (t) => {
+test("the samples are valid in their languages and contain the document's body", async (t) => {
   const world = await startWorld(t)
   const { body: document } = await world.api().get('/docs/openapi.json')
   const site = siteOf(world.app.routes, world.app.platform.settings.base_url)
@@ -272,7 +272,7 @@ test('the samples are programs: each has the syntax of its language, and the bod
   }
 })
 
-test('every error code has its entry, which is where doc_url leads, and a page with the operations that answer it', async (t) => {
+test('every error code has the entry that doc_url links to, and a page with its operations', async (t) => {
   const world = await startWorld(t)
   const api = world.api()
   const refused = await api.get('/v1/me')
@@ -294,7 +294,7 @@ test('every error code has its entry, which is where doc_url leads, and a page w
   assert.match(await readPage(world, '/docs/errors/campaign_limit_exceeded'), /href="\/docs\/api\/campaigns\.launch"/)
 })
 
-test('the OpenAPI document is served under the address that clients use', async (t) => {
+test('the OpenAPI document contains the address that clients use', async (t) => {
   const world = await startWorld(t, { settings: { base_url: 'https://messages.example.com' } })
 
   const { body: document, headers } = await world.api().get('/docs/openapi.json')
@@ -308,7 +308,7 @@ test('the OpenAPI document is served under the address that clients use', async 
   assert.deepEqual(document.paths['/v1/me'].get['x-scopes'], [])
 })
 
-test('an object of the document that names no field says whether it takes any', async (t) => {
+test('a schema object without fields states whether it accepts any', async (t) => {
   const world = await startWorld(t)
   const { body: document } = await world.api().get('/docs/openapi.json')
   const undecided: string[] = []
@@ -329,7 +329,7 @@ test('an object of the document that names no field says whether it takes any', 
   assert.deepEqual(undecided, [])
 })
 
-test('what is refused is counted by its code', async (t) => {
+test('refused requests are counted by code', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   await Promise.all([world.api().get('/v1/me'), api.get('/v1/nothing'), api.get('/v1/nothing')])
@@ -340,7 +340,7 @@ test('what is refused is counted by its code', async (t) => {
   assert.match(body, /posthorn_requests_refused_total\{code="resource_missing"\} 2/)
 })
 
-test('an operation without required fields may come without a body, with any content type or none', async (t) => {
+test('an operation without required fields accepts a missing body, with any content type', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const { body: endpoint } = await api.post('/v1/webhook_endpoints', { url: 'https://example.com/', events: ['*'] })
@@ -362,7 +362,7 @@ test('an operation without required fields may come without a body, with any con
   )
 })
 
-test('a field that only the operation itself finds missing is among the codes that the document names for it', async (t) => {
+test('the document lists the error code of a field that only the operation finds missing', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const { paths } = (await world.api().get('/docs/openapi.json')).body

@@ -17,7 +17,7 @@ function says(answer: Answered, status: number, code: string, ...words: readonly
   for (const word of words) assert.match(text, word)
 }
 
-test('a key sent as Basic, bare or as X-API-Key is told how keys are sent, and is not repeated', async (t) => {
+test('a key sent as Basic, bare or as X-API-Key gets advice, and the key is not repeated', async (t) => {
   const world = await startWorld(t)
   const { key } = await world.account()
   const ask = (headers: Record<string, string>) => world.api().get('/v1/me', headers)
@@ -39,7 +39,7 @@ test('a key sent as Basic, bare or as X-API-Key is told how keys are sent, and i
   assert.match(answers[2].body.error.message, /X-API-Key/)
 })
 
-test('a known path with another method is 404 and names the methods it takes, in Allow as well, once the key is known', async (t) => {
+test('a known path with another method is 404 and lists its methods, also in Allow, for a valid key', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -60,7 +60,7 @@ test('a known path with another method is 404 and names the methods it takes, in
   assert.equal(unknown.headers['allow'], undefined)
 })
 
-test('a page that is asked for with another method names those that it takes, in Allow as well', async (t) => {
+test('a page requested with another method lists its methods, also in Allow', async (t) => {
   const world = await startWorld(t)
 
   const pages = [
@@ -97,7 +97,7 @@ test('a page that is asked for with another method names those that it takes, in
     assert.equal((await world.api().send('POST', path)).headers['allow'], undefined)
 })
 
-test('an unknown path names the one that was probably meant', async (t) => {
+test('an unknown path suggests the likely one', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const meant: [string, string, RegExp][] = [
@@ -135,7 +135,7 @@ test('an unknown path names the one that was probably meant', async (t) => {
   }
 })
 
-test('unknown fields beside a failure are named with what was probably meant; beside a success the header names them', async (t) => {
+test('unknown fields beside an error get suggestions; beside a success the header names them', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -170,7 +170,7 @@ test('unknown fields beside a failure are named with what was probably meant; be
   assert.equal(taken.headers['service-ignored-fields'], 'refrence')
 })
 
-test('an unknown query parameter names the one that was probably meant, and those there are', async (t) => {
+test('an unknown query parameter gets a suggestion and the list of valid ones', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
@@ -188,7 +188,7 @@ test('an unknown query parameter names the one that was probably meant, and thos
   assert.ok(JSON.stringify(flood.body).length < 64 * 1024)
 })
 
-test('swapped letters and values of a list find what was meant, in the body, its parts and the query', async (t) => {
+test('swapped letters and list values get the right suggestion in body, parts and query', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const inbound = (type: string) =>
@@ -248,7 +248,7 @@ test('swapped letters and values of a list find what was meant, in the body, its
   assert.doesNotMatch(strange.body.error.message, /Did you mean/)
 })
 
-test('a type where the id of a channel stands names the channels of that type, and an id of the other mode says so', async (t) => {
+test('a channel type in place of an id gets the ids of such channels, and an id of the other mode is explained', async (t) => {
   const world = await startWorld(t)
   const sandbox = await world.account()
   const live = await world.account({ mode: 'live' })
@@ -278,7 +278,7 @@ test('a type where the id of a channel stands names the channels of that type, a
   assert.ok(plain.body.error.message.length < 300)
 })
 
-test('a channel that cannot be connected is told of each field once, and of a taken sender what fits who asks', async (t) => {
+test('a channel that cannot be connected lists each invalid field once, and a taken sender gets advice that fits the caller', async (t) => {
   const world = await startWorld(t)
   const live = await world.account({ mode: 'live' })
   const connect = (provider: string, more: object) =>
@@ -323,7 +323,7 @@ test('a channel that cannot be connected is told of each field once, and of a ta
   )
 })
 
-test('a phone in another international form is refused with its E.164 form, and a national one without a guess', async (t) => {
+test('a phone number in another international form is refused with its E.164 form, a national one without a guess', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const sent = (to: string) =>
@@ -337,7 +337,7 @@ test('a phone in another international form is refused with its E.164 form, and 
   assert.doesNotMatch((await sent('0151 12345678')).body.error.message, /Did you mean/)
 })
 
-test('a national number is refused with its E.164 form where the account has a default country, wherever a phone is written', async (t) => {
+test('a national number is refused with its E.164 form in every field if the account has a default country', async (t) => {
   const world = await startWorld(t)
   const { id, api } = await world.account()
   const national = '0151 12345678'
@@ -433,7 +433,7 @@ test('simulated inbound messages name channels as messages do', async (t) => {
   says(await inbound('ch_01h00000000000000000000000'), 404, 'resource_missing', /\bchannel\b/)
 })
 
-test('an item of a batch that is refused names its own unknown fields, in bounds', async (t) => {
+test('a refused batch item names its own unknown fields, within limits', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const flood = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`${'long'.repeat(500)}${i}`, 1]))

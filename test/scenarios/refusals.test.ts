@@ -100,7 +100,7 @@ test('a key of a megabyte with a hundred wrong values below it is refused in a f
   }
 })
 
-test('each item of a batch is refused in eight kilobytes, and tells how much more is wrong with it', async (t) => {
+test('each refused batch item has at most eight kilobytes, and counts its other errors', async (t) => {
   const world = await startWorld(t)
   const caller = await world.account()
   for (const [what, item] of Object.entries(attacks)) {
@@ -118,7 +118,7 @@ test('each item of a batch is refused in eight kilobytes, and tells how much mor
   assertBounded(await ask(world, caller, 'POST', '/v1/messages/batch', hundred), 'a hundred of them')
 })
 
-test('what is cut says so, and how much more there is', () => {
+test('truncated lists and texts say so, with the number omitted', () => {
   const detail = (at: number): Detail => ({
     param: `tags[${at}]`,
     code: 'invalid_type',
@@ -199,7 +199,7 @@ function wrongBody(route: Route): fc.Arbitrary<string> {
   })
 }
 
-test('whatever is wrong with a body, of any operation, its refusal is small', async (t) => {
+test('any invalid body of any operation gets a small error', async (t) => {
   const world = await startWorld(t)
   const callers = {
     live: await world.account({ mode: 'live', credit_micros: 1_000_000_000 }),

@@ -132,7 +132,7 @@ test('an automation whose conditions are not met is skipped, and the receipt wit
   ])
 })
 
-test('consent: implied unless the event says no, explicit only where it says yes; marketing unless it says no', async (t) => {
+test('implied consent and marketing apply unless the event says no, and explicit consent needs a yes', async (t) => {
   const { report, automation, settings } = await shopWorld(t)
   await automation('order.paid')
   await automation('cart.abandoned', { category: 'marketing' })
@@ -159,7 +159,7 @@ test('consent: implied unless the event says no, explicit only where it says yes
   })
 })
 
-test('who cannot be reached, has opted out or is blocked is written to by no automation', async (t) => {
+test('a customer who is unreachable, opted out or blocked gets no message of any automation', async (t) => {
   const { world, api, report, automation, settings } = await shopWorld(t)
   await automation('order.paid')
   await automation('order.shipped', { channel_id: telegramChannel })
@@ -197,7 +197,7 @@ test('who cannot be reached, has opted out or is blocked is written to by no aut
   )
 })
 
-test('who has stopped marketing alone gets what is no marketing', async (t) => {
+test('a customer who stopped marketing still gets other messages', async (t) => {
   const { api, report, automation } = await shopWorld(t)
   await automation('cart.abandoned', { channel_id: whatsappChannel, category: 'marketing' })
   await automation('order.paid', { channel_id: whatsappChannel })
@@ -209,7 +209,7 @@ test('who has stopped marketing alone gets what is no marketing', async (t) => {
   assert.deepEqual([marketing.status, marketing.reason, transactional.status], ['skipped', 'unsubscribed', 'accepted'])
 })
 
-test('a later event of the same customer cancels what waits for it, by whatever both tell of him', async (t) => {
+test('a later event of the same customer cancels waiting runs, by any shared identifier', async (t) => {
   const { world, report, automation, receipt, messages } = await shopWorld(t)
   await automation('cart.abandoned', { delay_seconds: 3600, cancel_on: ['order.created', 'order.paid'] })
   const customers = {
@@ -241,7 +241,7 @@ test('a later event of the same customer cancels what waits for it, by whatever 
   )
 })
 
-test('a new event of a cart begins the delay anew, and the newest one counts', async (t) => {
+test('a new event of a cart restarts the delay, and the newest one counts', async (t) => {
   const { world, report, automation, receipt, messages } = await shopWorld(t)
   const filled = { match: 'all', conditions: [{ field: 'data.cart.items_count', operator: 'greater_than', value: 0 }] }
   await automation('cart.updated', {
@@ -280,7 +280,7 @@ test('a new event of a cart begins the delay anew, and the newest one counts', a
   )
 })
 
-test('who says no last gets nothing of what waits for a cart, and an event without a phone lets go nothing', async (t) => {
+test("a later refusal of consent cancels a cart's waiting run, and an event without a phone does not", async (t) => {
   const { report, automation, receipt } = await shopWorld(t)
   await automation('checkout.started', { delay_seconds: 1000 })
   const [refusing, nameless] = [{ phone }, { phone: '+4915100000001', external_id: '7' }]
@@ -294,7 +294,7 @@ test('who says no last gets nothing of what waits for a cart, and an event witho
   assert.deepEqual([outcomes(await receipt(kept)), without.reason], [[['scheduled', null]], 'no_identifier'])
 })
 
-test('what is blank or no address makes nobody the same customer, and neither does the id of another source', async (t) => {
+test('blank or invalid identifiers, and the id of another source, do not match customers', async (t) => {
   const { api, report, automation, receipt } = await shopWorld(t)
   await automation('checkout.started', { delay_seconds: 1000, cancel_on: ['order.created'] })
   const other = (await api.post('/v1/integration_sources', { platform: 'custom', external_id: 'other' })).body.id
@@ -313,7 +313,7 @@ test('what is blank or no address makes nobody the same customer, and neither do
   assert.deepEqual(outcomes(await receipt(guest)), [['cancelled', 'cancel_on']])
 })
 
-test('a cart that two processes are told of at once waits once, and orders that come at the same moments leave none of it', async (t) => {
+test('a cart reported to two processes at once waits once, and concurrent orders cancel it', async (t) => {
   const { world, account, api, source, automation } = await shopWorld(t)
   await automation('checkout.started', { delay_seconds: 60, cancel_on: ['order.created'] })
   const sibling = (await startProcess(t, world, 'sibling')).api(account.key)
@@ -342,7 +342,7 @@ test('a cart that two processes are told of at once waits once, and orders that 
   assert.deepEqual([once, await waiting()], [Array(20).fill(1), []])
 })
 
-test('events that come together are taken in their order: an order cancels the cart before it, and not the one after it', async (t) => {
+test('concurrent events apply in order: an order cancels the cart before it, not the one after it', async (t) => {
   const { world, account, api, source, automation } = await shopWorld(t)
   await automation('checkout.started', { delay_seconds: 60, cancel_on: ['order.created'] })
   const { events } = world.services.automations
@@ -376,7 +376,7 @@ test('events that come together are taken in their order: an order cancels the c
   ])
 })
 
-test('events told again and again while processes die have one receipt each, and run once', async (t) => {
+test('events repeated while processes die have one receipt each, and run once', async (t) => {
   const { world, account, source, automation, api } = await shopWorld(t)
   await automation('order.paid')
   const names = ['one', 'two', 'three']
@@ -406,7 +406,7 @@ test('events told again and again while processes die have one receipt each, and
   await world.invariants()
 })
 
-test('while two processes take events, no run of a source that is disabled, or of an automation that is paused, is left waiting', async (t) => {
+test('while two processes accept events, no run of a disabled source or paused automation waits', async (t) => {
   const { world, account, api, source, automation } = await shopWorld(t)
   const sibling = await startProcess(t, world, 'sibling')
   const id = await automation('order.paid', { delay_seconds: 60 })

@@ -28,7 +28,7 @@ async function shopWorld(t: TestContext) {
 
 const codeOf = (error: unknown): string => (error instanceof Problem ? error.code : String(error))
 
-test('an event that cannot be stored as a contact has a receipt that says failed, and those beside it have theirs', async (t) => {
+test('an event that cannot be stored as a contact gets a failed receipt, and others are unaffected', async (t) => {
   const { api, events, eventOf, source } = await shopWorld(t)
   const unstorable = { phone: '+4915112345678', external_id: 'a\u0000b' }
 
@@ -51,7 +51,7 @@ test('an event that cannot be stored as a contact has a receipt that says failed
   )
 })
 
-test('an event whose answer cannot be kept is not taken, and those beside it are', async (t) => {
+test('an event whose answer cannot be stored is not accepted, and others are', async (t) => {
   const { api, events, eventOf, source } = await shopWorld(t)
   const refusing = () => Promise.reject(new Problem('idempotency_key_in_use'))
 
@@ -69,7 +69,7 @@ test('an event whose answer cannot be kept is not taken, and those beside it are
   assert.equal((await api.get('/v1/automation_events')).body.data.length, 3)
 })
 
-test('a source with a flood of events takes a quarter of the room, and holds no other up', async (t) => {
+test('a source with a flood of events uses a quarter of the queue and delays no other', async (t) => {
   const { events, eventOf, source, sourceOf } = await shopWorld(t)
   const other = await sourceOf('other')
   let stored = 0
@@ -95,7 +95,7 @@ test('a source with a flood of events takes a quarter of the room, and holds no 
   assert.ok(before <= 400, `${before} of the flood went first`)
 })
 
-test('events of one customer in one group count one after the other: a later yes to marketing undoes no withdrawal', async (t) => {
+test('events of one customer in a group apply in order: a later marketing yes does not undo a withdrawal', async (t) => {
   const { api, events, eventOf, source } = await shopWorld(t)
   const says = (event_id: string, phone: string, marketing: boolean) =>
     events.accept(
@@ -125,7 +125,7 @@ test('events of one customer in one group count one after the other: a later yes
   )
 })
 
-test('a status of an order counts once, whichever topic tells it first, but for one that names nobody to write to', async (t) => {
+test("an order's status counts once, whichever topic reports it first, unless that names no recipient", async (t) => {
   const { api, events, eventOf, source } = await shopWorld(t)
   const shipped = (event_id: string, more: Partial<IncomingEvent> = {}) =>
     events.accept(
@@ -159,7 +159,7 @@ test('a status of an order counts once, whichever topic tells it first, but for 
   assert.equal(another.duplicate, false)
 })
 
-test('a topic that knows the customer counts, also beside one that names nobody and comes at the same moment', async (t) => {
+test('a topic with the customer counts, also beside a concurrent one without', async (t) => {
   const { world, api, events, eventOf, source, sourceOf } = await shopWorld(t)
   const message = { type: 'text', text: { body: 'On its way' } }
   await api.post('/v1/automations', {

@@ -37,7 +37,7 @@ const partitions = async ({ pool }: World, table: string): Promise<string[]> => 
   return rows.map(({ name }) => name.slice(table.length + 1))
 }
 
-test('months of messages go with everything that is derived from them, and money stays to the cent', async (t) => {
+test('months of messages are deleted with all derived data, and money stays exact', async (t) => {
   const { world, account, channel, send, statusOf, listed } = await shortMemory(t)
   await world.clock.advance(5 * dayMs)
   const failed = await send('+19995550001')
@@ -81,7 +81,7 @@ test('months of messages go with everything that is derived from them, and money
   )
 })
 
-test('a message that still waits keeps its month, and those before, until it has come to its end', async (t) => {
+test('a month is retained until its last waiting message has ended', async (t) => {
   const { world, send, statusOf } = await shortMemory(t)
   await world.clock.advance(5 * dayMs)
   const sent = await send('+4915112345678')
@@ -98,7 +98,7 @@ test('a message that still waits keeps its month, and those before, until it has
   assert.deepEqual([await statusOf(sent), await statusOf(waiting)], [404, 404])
 })
 
-test('a conversation goes with its last message, and what came in before it with its own', async (t) => {
+test('a conversation is deleted with its last message, and its inbound messages with their months', async (t) => {
   const world = await startWorld(t, { settings: { message_retention_ms: 60 * dayMs } })
   await world.periodicJobs()
   await world.account()
@@ -134,7 +134,7 @@ test('a conversation goes with its last message, and what came in before it with
   await world.invariants()
 })
 
-test('events, deliveries and requests are kept as long as the settings say', async (t) => {
+test('events, deliveries and requests are stored as long as the settings say', async (t) => {
   const settings = {
     event_retention_ms: 60 * dayMs,
     delivery_retention_ms: 10 * dayMs,

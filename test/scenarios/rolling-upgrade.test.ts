@@ -51,7 +51,7 @@ async function checkoutOf(t: TestContext, commit: string): Promise<string[]> {
 }
 
 test(
-  'while the program before and this one run on one database under load, no request fails and nothing is lost or doubled',
+  'while the previous and this version share a database under load, no request fails and nothing is lost or doubled',
   { skip: before === undefined && 'needs the history of the repository' },
   async (t) => {
     const database = await testDatabase({ empty: true })

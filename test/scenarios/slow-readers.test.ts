@@ -79,7 +79,7 @@ test('clients that never read are bounded in memory, while others are answered',
   )
 })
 
-test('documents are in memory once, however many clients ask and never read', async (t) => {
+test('documents are in memory once, however many clients request and never read them', async (t) => {
   const world = await startWorld(t)
   assert.equal((await world.api().get('/docs/openapi.json')).status, 200)
   const before = memory()

@@ -32,7 +32,7 @@ function isGenuine(t: TestContext, received: Received, secret: string, now: numb
   return verdicts[0]!
 }
 
-test('the packages of Standard Webhooks, Svix and Stripe verify every delivery, a retry and a test event alike', async (t) => {
+test('the packages of Standard Webhooks, Svix and Stripe verify every delivery, retry and test event', async (t) => {
   const { world, account, receiver } = await start(t)
   receiver.always({ status: 500 })
   const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
@@ -74,7 +74,7 @@ test('the packages of Standard Webhooks, Svix and Stripe verify every delivery, 
   assert.equal(tested!.json.type, 'webhook.test')
 })
 
-test('while two secrets are in force both sign, and then the new one alone', async (t) => {
+test('during a rotation both secrets sign, and then only the new one', async (t) => {
   const { world, account, receiver } = await start(t)
   const endpoint = await subscribe(account, receiver)
   const rolled = await account.api.post(`/v1/webhook_endpoints/${endpoint.id}/roll_secret`, {

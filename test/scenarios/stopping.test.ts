@@ -29,7 +29,7 @@ interface Tally {
 }
 
 test(
-  'whoever sends while the service stops is answered, on kept and on new connections, until it listens no more',
+  'a stopping service answers every client, on reused and new connections, until it stops listening',
   { timeout },
   async (t) => {
     const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-stopping-'))
@@ -71,7 +71,7 @@ test(
   },
 )
 
-test('it ends after its last log line, whatever connections are open', async (t) => {
+test('the process ends after its last log line, whatever connections are open', async (t) => {
   // a socket that stays open
   const script =
     "if (process.argv.includes('serve')) import('node:net').then(({ createServer }) => createServer().listen(0, '127.0.0.1'))"

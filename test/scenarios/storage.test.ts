@@ -21,7 +21,7 @@ for (const [state, meaning] of Object.entries({
   58030: 'a disk that fails',
   25006: 'a read-only database',
 })) {
-  test(`${meaning} (${state}) is 503 with the code of the catalogue, and the process is not ready until a write succeeds`, async (t) => {
+  test(`${meaning} (${state}) is 503 with its catalogue code, and the process is not ready until a write succeeds`, async (t) => {
     const world = await startWorld(t)
     const account = await world.account()
     await refuseRows(world, 'contact_lists', state)
@@ -39,7 +39,7 @@ for (const [state, meaning] of Object.entries({
   })
 }
 
-test('while a database is read-only, sending is refused and reading is not; what was refused is sent once with the same key', async (t) => {
+test('while a database is read-only, sends are refused and reads work; a refused send succeeds later with the same key', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   const before = await account.api.post('/v1/messages', message)
@@ -68,7 +68,7 @@ test('while a database is read-only, sending is refused and reading is not; what
   await world.invariants()
 })
 
-test('a statement that an operator ends is 503 and no failure of the service', async (t) => {
+test('a statement cancelled by an operator is 503 and does not count as a failure of the service', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   await account.api.get('/v1/contact_lists')

@@ -34,7 +34,7 @@ async function connected(t: TestContext) {
 
 const codeOf = ({ status, body }: Answered) => [status, body.error?.code]
 
-test('a template that our copy lacks is not said to be missing while its provider may not be asked: the send and the campaign are to be repeated', async (t) => {
+test('while the provider may not be queried, a template missing from our copy is not reported missing: send and campaign can be retried', async (t) => {
   const { graph, world, api, channel, send, questions, misspell } = await connected(t)
   await misspell(30)
   graph.templates.push(approvedTemplate('new_one'), { ...approvedTemplate('order_update'), id: '2', language: 'de' })
@@ -74,7 +74,7 @@ test('a template that our copy lacks is not said to be missing while its provide
   await world.invariants()
 })
 
-test('misspelt names that are sent again and again leave room to ask for the templates of others', async (t) => {
+test('repeated misspelt names leave capacity to look up the templates of others', async (t) => {
   const { graph, world, send, questions, misspell } = await connected(t)
   const before = questions()
   for (let round = 0; round < 4; round++) {

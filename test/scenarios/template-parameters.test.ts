@@ -61,7 +61,7 @@ const unfitting: [string, readonly object[]][] = [
   ['coupon', [button('copy_code', 0)]],
 ]
 
-test('parameters that do not fit the header, the names of blanks or the buttons are refused before anything is charged, and merge tags fit', async (t) => {
+test('parameters that do not match header, placeholders or buttons are refused before a charge, and merge tags match', async (t) => {
   const { graph, world, api, connect } = await whatsappWorld(t)
   graph.templates.push(...templates)
   const channel = (await connect()).body.id

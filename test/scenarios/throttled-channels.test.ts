@@ -39,7 +39,7 @@ async function liveWorld(t: TestContext) {
   }
 }
 
-test('a channel that is throttled for half a minute hands over one message now and then, and goes on slower, up to its rate', async (t) => {
+test('a channel throttled for half a minute sends single probes, then resumes more slowly, up to its rate', async (t) => {
   const { world, provider, sendMany, live, sent, figure } = await liveWorld(t)
   provider.answer = () => throttled()
   for (let batch = 0; batch < 5; batch++) await sendMany(100)
@@ -66,7 +66,7 @@ test('a channel that is throttled for half a minute hands over one message now a
   await world.invariants()
 })
 
-test('it goes on at half of what it sent, however many answers under way told that it is throttled, and however often it was tried', async (t) => {
+test('it resumes at half of its former rate, however many answers in progress were throttled, and however many probes it took', async (t) => {
   const { world, provider, sendMany, live, sent } = await liveWorld(t)
   for (let batch = 0; batch < 3; batch++) await sendMany(100)
   await live(3000, 100)
@@ -93,7 +93,7 @@ test('it goes on at half of what it sent, however many answers under way told th
   await world.invariants()
 })
 
-test('it waits as long as its provider asks, and no more than one message goes before the provider has answered it', async (t) => {
+test('it waits as long as its provider asks, and sends one message until the provider has answered it', async (t) => {
   const { world, provider, sendMany, live } = await liveWorld(t)
   provider.answer = () => throttled({ retry_after_ms: 12_000 })
   await sendMany(60)
@@ -109,7 +109,7 @@ test('it waits as long as its provider asks, and no more than one message goes b
   assert.deepEqual([before - first, provider.sent.length - before], [0, 1])
 })
 
-test('another channel of the same provider goes on as if nothing were', async (t) => {
+test('another channel of the same provider is not affected', async (t) => {
   const { provider, channel, connect, sendMany, live, sent } = await liveWorld(t)
   const other = await connect()
   provider.answer = (message) => (message.channel_id === channel ? throttled() : accepted(message))
@@ -121,7 +121,7 @@ test('another channel of the same provider goes on as if nothing were', async (t
   assert.deepEqual([await sent(other), await sent()], [20, 0])
 })
 
-test('a limit on one recipient leaves the others of the channel alone', async (t) => {
+test('a limit on one recipient does not affect other recipients of the channel', async (t) => {
   const { provider, send, sendMany, live, read, sent } = await liveWorld(t)
   const noisy = '+4915187654321'
   for (const limit_on of ['recipient', 'unspecified'] as const) {
@@ -136,7 +136,7 @@ test('a limit on one recipient leaves the others of the channel alone', async (t
   }
 })
 
-test('a message of a channel that stays paused expires in time, and is refunded', async (t) => {
+test('a message of a channel that stays paused expires on time and is refunded', async (t) => {
   const { world, provider, send, live, read } = await liveWorld(t)
   provider.answer = () => throttled({ retry_after_ms: 3600_000 })
   const tried = await send()
@@ -149,7 +149,7 @@ test('a message of a channel that stays paused expires in time, and is refunded'
   await world.invariants()
 })
 
-test('a process that takes the channel over keeps to its pause, and goes on slower', async (t) => {
+test('a process that takes over the channel respects its pause, and resumes more slowly', async (t) => {
   const { world, provider, sendMany, live, sent } = await liveWorld(t)
   const first = await startProcess(t, world, 'first')
   provider.answer = () => throttled({ retry_after_ms: 40_000 })
@@ -172,7 +172,7 @@ test('a process that takes the channel over keeps to its pause, and goes on slow
   assert.equal(await sent(), 100)
 })
 
-test('a pause that becomes one of a provider that fails is listed no longer', async (t) => {
+test('a pause that becomes a provider failure is no longer listed', async (t) => {
   const { world, provider, sendMany, live } = await liveWorld(t)
   const listed = async () => (await world.pool`select 1 from channel_pauses`).length
   provider.answer = () => throttled()
@@ -185,7 +185,7 @@ test('a pause that becomes one of a provider that fails is listed no longer', as
   assert.deepEqual([before, await listed()], [1, 0])
 })
 
-test('a clock that is set back by an hour holds neither a paused channel up for that hour, nor one whose provider failed', async (t) => {
+test('a clock set back by an hour extends neither the pause of a throttled channel nor of a failing provider', async (t) => {
   const { world, provider, send, live, read } = await liveWorld(t)
   for (const answer of [throttled({ retry_after_ms: 30_000 }), unavailable]) {
     provider.answer = () => answer
@@ -200,7 +200,7 @@ test('a clock that is set back by an hour holds neither a paused channel up for 
   }
 })
 
-test('questions that nobody answers are nothing against the channel: its messages go on', async (t) => {
+test('unanswered status queries do not count against the channel: its messages are sent', async (t) => {
   const { provider, send, sendMany, live, sent, read } = await liveWorld(t)
   const lost = '+4915187654321'
   provider.answer = (message) => (message.to === lost ? unknown : accepted(message))
@@ -223,7 +223,7 @@ test('questions that nobody answers are nothing against the channel: its message
   assert.equal((await read(provider.statusQueries[0]!.id)).status, 'sent')
 })
 
-test('answers to questions are nothing for the channel either: one whose hand-overs hang stays paused', async (t) => {
+test('answered status queries do not count for the channel: one with hanging send attempts stays paused', async (t) => {
   const { provider, sendMany, live, figure } = await liveWorld(t)
   provider.answer = () => unknown
   provider.tell = ({ id }) => taken(id)
@@ -237,7 +237,7 @@ test('answers to questions are nothing for the channel either: one whose hand-ov
   assert.ok(provider.sent.length - before <= 8, `${provider.sent.length - before} hand-overs`)
 })
 
-test('a provider that throttles questions pauses the channel, and is asked again', async (t) => {
+test('a provider that throttles status queries pauses the channel, and is queried again', async (t) => {
   const { provider, send, sendMany, live, read, figure } = await liveWorld(t)
   provider.answer = (message) => (message.to === good ? accepted(message) : unknown)
   provider.tell = () => ({ kind: 'throttled', retry_after_ms: 20_000, message: 'Too many questions.' })

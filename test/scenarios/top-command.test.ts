@@ -15,7 +15,7 @@ posthorn_queue_depth{queue="we\\"bhook"} 7
 nonsense {
 `
 
-test('rates and shares are of what lies interval two looks, over all processes, and one that began anew counts from 0', () => {
+test('rates and shares cover the interval between two updates of all processes, and a restarted one counts from 0', () => {
   const look = (at: number, ...pages: string[]) => ({ at, processes: pages.map(seriesIn) })
   const interval = new Interval(
     look(1_000, page(100, 10, 10), page(500, 0, 0)),
@@ -33,7 +33,7 @@ test('rates and shares are of what lies interval two looks, over all processes, 
   assert.deepEqual([...interval.now('posthorn_queue_depth', 'most', 'queue')], [['we\\"bhook', 7]])
 })
 
-test('it shows a running service once where nobody watches, and says which address does not answer', async (t) => {
+test('without a terminal it shows a running service once, and names addresses that do not answer', async (t) => {
   const world = await startWorld(t)
   const run = async (...argv: string[]) => {
     let [out, err] = ['', '']

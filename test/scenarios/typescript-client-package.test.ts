@@ -37,7 +37,7 @@ async function errorsOf(name: string, program: string): Promise<string[]> {
   return stdout.split('\n').filter((line) => line.includes('error TS'))
 }
 
-test('all of it is under 15 KB gzipped, even before anything makes it smaller, and depends on nothing', async () => {
+test('the package is under 15 KB gzipped, even unminified, and has no dependencies', async () => {
   const files = globSync('dist/**/*.js', { cwd: installed })
   const texts = await Promise.all(files.map((file) => readFile(join(installed, file), 'utf8')))
   const { dependencies } = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8')) as {
@@ -58,7 +58,7 @@ const posthorn = new Posthorn({ apiKey: 'svc_test_x', baseUrl: 'http://127.0.0.1
 const to = { channel: 'ch_test_whatsapp', to: '+15005550006' }
 `
 
-test('what is right compiles: events and messages narrow by their type, and unknown values have a branch', async () => {
+test('valid programs compile: events and messages narrow by type, and unknown values have a branch', async () => {
   const errors = await errorsOf(
     'right.mts',
     `${opening}
@@ -108,7 +108,7 @@ const mistakes: Readonly<Record<string, string>> = {
   'the field of another event': `declare const event: Event; if (event.type === 'channel.connected') console.log(event.data.object.to)`,
 }
 
-test('what is wrong does not compile', async () => {
+test('invalid programs do not compile', async () => {
   const lines = Object.values(mistakes)
   const errors = await errorsOf('wrong.mts', `${opening}${lines.map((line) => `{ ${line} }`).join('\n')}\nexport {}\n`)
   const refused = new Set(errors.map((error) => Number(/\((\d+),/.exec(error)![1]) - opening.split('\n').length))
@@ -119,7 +119,7 @@ test('what is wrong does not compile', async () => {
   )
 })
 
-test('the programs of the README compile, and print what it shows', async (t) => {
+test('the programs of the README compile and print the shown output', async (t) => {
   const world = await startWorld(t)
   const { key } = await world.account()
   const readme = await readFile(join(root, 'clients/typescript/README.md'), 'utf8')

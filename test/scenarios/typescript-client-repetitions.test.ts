@@ -36,7 +36,7 @@ const refusal = (status: number, code: string, headers: Record<string, string> =
   body: JSON.stringify({ error: { type: 'x', code, message: 'x', request_id: 'req_1', doc_url: '' } }),
 })
 
-test('after a lost DELETE the 404 of the service is done, and that of a proxy is not', async (t) => {
+test("after a DELETE whose answer was lost, the service's 404 means done, and a proxy's does not", async (t) => {
   const { account, proxy, posthorn } = await start(t)
   const [first, second] = [
     await posthorn.contacts.create({ phone: '+15005550006' }),
@@ -51,7 +51,7 @@ test('after a lost DELETE the 404 of the service is done, and that of a proxy is
   assert.equal((await account.api.get(`/v1/contacts/${second.id}`)).status, 200)
 })
 
-test('a DELETE that never left takes no 404 for done', async () => {
+test('after a DELETE that was never sent, a 404 does not mean done', async () => {
   const answers = [
     new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } }),
     Response.json({ error: { code: 'resource_missing' } }, { status: 404 }),
@@ -75,7 +75,7 @@ test('a PATCH whose answer was lost is repeated', async (t) => {
   assert.deepEqual([changed.first_name, proxy.seen.map(({ method }) => method)], ['Ada', ['POST', 'PATCH', 'PATCH']])
 })
 
-test('a key that is in use elsewhere is asked for again after as long as it says', async (t) => {
+test('a request whose key is in use is retried after the given time', async (t) => {
   const { proxy, posthorn } = await start(t)
   const timers = t.mock.method(globalThis, 'setTimeout')
   proxy.next(refusal(409, 'idempotency_key_in_use', { 'retry-after': '2' }))
@@ -90,7 +90,7 @@ test('a key that is in use elsewhere is asked for again after as long as it says
   assert.ok(waitedMs.includes(2_000), `waited ${waitedMs.join(', ')} ms`)
 })
 
-test('`Retry-After` may be a date: one in the past is no wait', async (t) => {
+test('`Retry-After` may be a date; one in the past means no wait', async (t) => {
   const { proxy, posthorn } = await start(t)
   const at = (date: string) => refusal(503, 'upstream_unavailable', { 'retry-after': date })
   proxy.next(at('Thu, 01 Jan 2099 00:00:00 GMT'), at('Thu, 01 Jan 1998 00:00:00 GMT'))
@@ -102,7 +102,7 @@ test('`Retry-After` may be a date: one in the past is no wait', async (t) => {
   assert.deepEqual([past.retryAfterSeconds, proxy.seen.length], [0, 2])
 })
 
-test('an error tells how long to wait, and the key under which a POST can be made again: a later program sends it once', async (t) => {
+test('an error has the wait, and the key with which a later program can repeat the POST once', async (t) => {
   const { account, proxy, posthorn } = await start(t)
   proxy.next('lose the answer', refusal(503, 'upstream_unavailable', { 'retry-after': '90' }))
 
@@ -116,7 +116,7 @@ test('an error tells how long to wait, and the key under which a POST can be mad
   assert.deepEqual([busy.retryAfterSeconds, busy.idempotencyKey, busy.name], [90, undefined, 'ServerError'])
 })
 
-test('an outage does not end a reader of the feed, a refusal does', async (t) => {
+test('an outage does not end a reader of the feed, but a refusal does', async (t) => {
   const { world, account, proxy, posthorn } = await start(t)
   await posthorn.messages.send(text)
   await world.clock.advance(60_000)
@@ -138,7 +138,7 @@ test('an outage does not end a reader of the feed, a refusal does', async (t) =>
   assert.ok(refused instanceof client.AuthenticationError)
 })
 
-test('a list whose page could not be had can be awaited again', async (t) => {
+test('a list whose page failed can be awaited again', async (t) => {
   const { proxy, posthorn } = await start(t)
   proxy.next({ answer: 500 })
   const list = posthorn.messages.list()

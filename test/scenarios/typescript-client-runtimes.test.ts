@@ -87,7 +87,7 @@ const commands: Readonly<Record<keyof Runtimes, { readonly called: string; reado
 
 for (const [name, { called, args }] of Object.entries(commands))
   test(
-    `on ${called} a program sends once, lists, tells errors by class and verifies webhooks`,
+    `on ${called} a program sends once, lists, gets error classes and verifies webhooks`,
     { skip: withoutRuntimes },
     async (t) => {
       const started = await start(t)
@@ -104,7 +104,7 @@ for (const [name, { called, args }] of Object.entries(commands))
   )
 
 test(
-  'on a page in Chromium the same program does the same, as a module from a server of its own',
+  'on a page in Chromium the same program works as a module from a separate server',
   { skip: withoutChromium },
   async (t) => {
     const origin = await pageServer(t)
@@ -123,7 +123,7 @@ test(
 )
 
 test(
-  'bundled for a page and minified all of it is under 15 KB gzipped, and a program that only verifies gets no more than that',
+  'a minified bundle of the client is under 15 KB gzipped, and a program that only verifies is no larger',
   { skip: withoutRuntimes },
   async () => {
     const all = await bundled('all', `export * from '@posthorn/client'`)

@@ -32,7 +32,7 @@ async function failureOf(promise: PromiseLike<unknown>) {
 }
 
 for (const fault of ['lose the request', 'lose the answer', 'cut the answer'] as const)
-  test(`a message is sent once where the network ${fault.replace(/^(\w+)/, '$1s')}, twice over`, async (t) => {
+  test(`a message is sent once if the network ${fault.replace(/^(\w+)/, '$1s')}, twice over`, async (t) => {
     const { account, proxy, posthorn } = await start(t)
     proxy.next(fault, fault)
 
@@ -47,7 +47,7 @@ for (const fault of ['lose the request', 'lose the answer', 'cut the answer'] as
     )
   })
 
-test('an answer that does not come in time is asked for again, and the message is sent once', async (t) => {
+test('a request without an answer in time is repeated, and the message is sent once', async (t) => {
   const { account, proxy, posthorn } = await start(t)
   proxy.next('hold the answer')
 
@@ -58,7 +58,7 @@ test('an answer that does not come in time is asked for again, and the message i
   assert.deepEqual([data.length, data[0].id], [1, message.id])
 })
 
-test('429 and 503 are repeated after as long as they say, other refusals are not', async (t) => {
+test('429 and 503 are retried after the given time, other refusals are not', async (t) => {
   const { proxy, posthorn } = await start(t)
   const timers = t.mock.method(globalThis, 'setTimeout')
   proxy.next({ answer: 503 }, { answer: 429, headers: { 'retry-after': '2' } })
@@ -73,7 +73,7 @@ test('429 and 503 are repeated after as long as they say, other refusals are not
   assert.ok(failed instanceof client.ServerError)
 })
 
-test('what the service asks to be left alone for longer than a minute is told at once, with the wait', async (t) => {
+test('a required wait of more than a minute rejects at once, with the wait', async (t) => {
   const { proxy, posthorn } = await start(t)
   const body = JSON.stringify({
     error: {
@@ -95,7 +95,7 @@ test('what the service asks to be left alone for longer than a minute is told at
   )
 })
 
-test('retries end: the last failure is told, and says whether an answer came', async (t) => {
+test('after the last retry the last failure is reported, and whether an answer arrived', async (t) => {
   const { proxy, posthorn } = await start(t)
   proxy.next('lose the request', 'lose the request', 'hold the answer')
 
@@ -109,7 +109,7 @@ test('retries end: the last failure is told, and says whether an answer came', a
   assert.deepEqual([tries, proxy.seen.length <= 3], [2, true])
 })
 
-test('a DELETE whose answer was lost takes 404 for done; without a loss 404 is 404', async (t) => {
+test('a DELETE whose answer was lost accepts 404 as done; without a loss 404 is an error', async (t) => {
   const { proxy, posthorn } = await start(t)
   const contact = await posthorn.contacts.create({ phone: '+15005550006' })
   proxy.next('lose the answer')
@@ -121,7 +121,7 @@ test('a DELETE whose answer was lost takes 404 for done; without a loss 404 is 4
   assert.ok(again instanceof client.NotFoundError)
 })
 
-test('an abort ends a request that waits for its answer, and one that waits for its repetition, with its reason', async (t) => {
+test('an abort ends a request during its attempt or its wait for a retry, with its reason', async (t) => {
   const { proxy, posthorn } = await start(t)
   proxy.next('hold the answer', { answer: 503, headers: { 'retry-after': '30' } })
   const reason = new Error('enough')
@@ -141,7 +141,7 @@ test('an abort ends a request that waits for its answer, and one that waits for 
   assert.equal(proxy.seen.length, 2)
 })
 
-test('a list is a page where it is awaited, and every object where it is iterated over, through faults', async (t) => {
+test('a list is a page if awaited and yields all objects if iterated, despite faults', async (t) => {
   const { proxy, posthorn } = await start(t)
   const { accepted } = await posthorn.messages.sendBatch({ messages: Array.from({ length: 7 }, () => text) })
   proxy.next('pass', 'lose the answer', 'cut the answer')
@@ -158,7 +158,7 @@ test('a list is a page where it is awaited, and every object where it is iterate
   assert.deepEqual([page.has_more, page.next_cursor], [true, ids[2]])
 })
 
-test('the feed is followed in order, goes on where its reader was, and ends with its signal', async (t) => {
+test("the feed is followed in order, resumes at its reader's position, and ends with its signal", async (t) => {
   const { world, account, posthorn } = await start(t)
   await posthorn.messages.send(text)
   await world.clock.advance(60_000)
@@ -179,7 +179,7 @@ test('the feed is followed in order, goes on where its reader was, and ends with
   assert.deepEqual(seen, listed.slice(1))
 })
 
-test('errors have a class, the code, the field, all failures and the request id', async (t) => {
+test('errors have a class, the code, the field, all details and the request id', async (t) => {
   const { world, posthorn } = await start(t)
   const stranger = new Posthorn({ apiKey: 'svc_test_unknown', baseUrl: world.base_url })
 
@@ -203,7 +203,7 @@ test('errors have a class, the code, the field, all failures and the request id'
   assert.ok(unauthenticated instanceof client.AuthenticationError && unauthenticated.status === 401)
 })
 
-test('an answer that is none of the service is an error at once, and a redirect is not followed', async (t) => {
+test("an answer that is not the service's is an error at once, and redirects are not followed", async (t) => {
   const { proxy, posthorn } = await start(t)
   const pages = ['<html>', '', 'null', '"ok"'].map((body) => ({ answer: 200, body }))
   proxy.next({ answer: 502, body: '<html>' }, { answer: 301, headers: { location: '/v1/messages' } }, ...pages)
@@ -222,7 +222,7 @@ test('an answer that is none of the service is an error at once, and a redirect 
   assert.equal(proxy.seen.length, 6)
 })
 
-test('whatever shape an error has, `code` is a text and `details` a list', async (t) => {
+test('an error of any shape has a text as `code` and a list as `details`', async (t) => {
   const { proxy, posthorn } = await start(t)
   const errors = [
     'refused',
@@ -244,7 +244,7 @@ test('whatever shape an error has, `code` is a text and `details` a list', async
   }
 })
 
-test('no id leads to another path: a call with one that cannot be rejects, and asks for nothing', async (t) => {
+test('an id cannot lead to another path: such a call rejects without a request', async (t) => {
   const { proxy, posthorn } = await start(t)
 
   for (const id of ['', '.', '..', '\ud800', undefined as unknown as string]) {
@@ -255,7 +255,7 @@ test('no id leads to another path: a call with one that cannot be rejects, and a
   assert.equal((await failureOf(posthorn.messages.retrieve('../me?'))).status, 404)
 })
 
-test('time and abort end a call although `fetch` heeds no signal', async () => {
+test('timeout and abort end a call even if `fetch` ignores its signal', async () => {
   const deaf = new Posthorn({
     apiKey: 'svc_test_x',
     baseUrl: 'http://127.0.0.1:1',
@@ -272,7 +272,7 @@ test('time and abort end a call although `fetch` heeds no signal', async () => {
   assert.equal(await waiting, reason)
 })
 
-test('wrong options are told at once, and nothing is sent', async (t) => {
+test('invalid options are reported at once, and nothing is sent', async (t) => {
   const { proxy, posthorn } = await start(t)
   const good = { apiKey: 'svc_test_x', baseUrl: proxy.url }
   const wrong = [
@@ -308,7 +308,7 @@ test('wrong options are told at once, and nothing is sent', async (t) => {
   assert.ok(new Posthorn({ ...good, apiKey: 'svc_test_x\n', maxRetries: 0 }))
 })
 
-test('a file goes in and comes out as text', async (t) => {
+test('a file is uploaded and downloaded as text', async (t) => {
   const { world, posthorn } = await start(t)
   const { id } = await posthorn.contactImports.create('phone,first_name\n+15005550006,Ada\n', {
     consent_declared: true,

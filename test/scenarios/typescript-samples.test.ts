@@ -52,7 +52,7 @@ test('every sample of the reference compiles', async (t) => {
   assert.deepEqual(await errorsOf(new Map(samples)), [])
 })
 
-test('a sample that the client does not take is found', async () => {
+test('a sample that does not match the client is reported', async () => {
   const [error, ...more] = await errorsOf(
     new Map([
       [

@@ -25,7 +25,7 @@ const receipt = (message_id: string, transition: string, more: object = {}) => (
   ...more,
 })
 
-test('a provider that can tell is asked before anything is sent again, and what it took goes on as accepted', async (t) => {
+test('a status query precedes any repetition, and a message that the provider accepted continues as accepted', async (t) => {
   const { world, provider, send, read, attempts, callBack, wait, events, spent } = await liveWorld(t)
   provider.answer = () => unknown
   provider.tell = ({ id }) => taken(id, 2)
@@ -44,7 +44,7 @@ test('a provider that can tell is asked before anything is sent again, and what 
   await world.invariants()
 })
 
-test('what the provider refused, as it tells when it is asked, fails and is refunded', async (t) => {
+test('a message that the status query reports as refused fails and is refunded', async (t) => {
   const { world, provider, send, read, wait, spent } = await liveWorld(t)
   provider.answer = () => unknown
   provider.tell = () => ({
@@ -66,7 +66,7 @@ test('what the provider refused, as it tells when it is asked, fails and is refu
   await world.invariants()
 })
 
-test('what the provider never had, or cannot tell, is sent again after half a minute', async (t) => {
+test('a message that the provider never received, or cannot report, is sent again after half a minute', async (t) => {
   const { world, provider, send, read, attempts, wait } = await liveWorld(t)
   provider.answer = (message) => (message.attempt === 1 ? unknown : accepted(message))
   const [never, untold] = [await send(), await send()]
@@ -84,7 +84,7 @@ test('what the provider never had, or cannot tell, is sent again after half a mi
   await world.invariants()
 })
 
-test('a message that the provider has is not taken for another one that is asked about: that one is sent', async (t) => {
+test('a different message at the provider is not mistaken for the queried one, which is sent', async (t) => {
   const { world, provider, send, read, wait, spent } = await liveWorld(t)
   provider.answer = (message) => (message.attempt === 1 && provider.sent.length === 1 ? unknown : accepted(message))
   const outcome_unknown = await send()
@@ -103,7 +103,7 @@ test('a message that the provider has is not taken for another one that is asked
   await world.invariants()
 })
 
-test('while a message to the same recipient is being handed over, one like it is not taken for the one that is asked about', async (t) => {
+test('a similar message in progress to the same recipient is not mistaken for the queried one', async (t) => {
   const { world, provider, send, read, wait } = await liveWorld(t)
   const answer = Promise.withResolvers<Outcome>()
   provider.answer = (message) =>
@@ -129,7 +129,7 @@ test('while a message to the same recipient is being handed over, one like it is
   await world.invariants()
 })
 
-test('as long as a provider that can tell does not answer, nothing is sent again', async (t) => {
+test('nothing is sent again while a provider with status queries does not answer', async (t) => {
   const { world, provider, send, read, wait } = await liveWorld(t)
   provider.answer = () => unknown
   provider.tell = () => noAnswer
@@ -144,7 +144,7 @@ test('as long as a provider that can tell does not answer, nothing is sent again
   await world.invariants()
 })
 
-test('a receipt that names our message during the wait is its answer: it is sent, delivered, and never handed over again', async (t) => {
+test('a receipt with our id during the wait resolves the message: it is sent, delivered, and not sent again', async (t) => {
   const { world, provider, send, read, callBack, wait, events, spent } = await liveWorld(t)
   provider.answer = () => unknown
   const id = await send()
@@ -167,7 +167,7 @@ test('a receipt that names our message during the wait is its answer: it is sent
   await world.invariants()
 })
 
-test('a receipt that comes while the message waits in memory for its turn ends it there too', async (t) => {
+test('a receipt also resolves a message that waits in memory', async (t) => {
   const { world, provider, send, read, callBack, wait } = await liveWorld(t)
   provider.answer = () => unknown
   const id = await send()
@@ -184,7 +184,7 @@ test('a receipt that comes while the message waits in memory for its turn ends i
   await world.invariants()
 })
 
-test('a receipt of the first hand-over that comes after the second counts once', async (t) => {
+test('a receipt of the first attempt that arrives after the second counts once', async (t) => {
   const { world, provider, send, read, callBack, wait, events, spent } = await liveWorld(t)
   provider.answer = (message) => (message.attempt === 1 ? unknown : accepted(message))
   const id = await send()
@@ -203,7 +203,7 @@ test('a receipt of the first hand-over that comes after the second counts once',
   await world.invariants()
 })
 
-test('that the first hand-over failed is nothing to a message which the provider took at the second', async (t) => {
+test('a failure of the first attempt does not affect a message that the provider accepted at the second', async (t) => {
   const { world, provider, send, read, callBack, wait, spent } = await liveWorld(t)
   provider.answer = (message) => (message.attempt === 1 ? unknown : accepted(message))
   const id = await send()
@@ -220,7 +220,7 @@ test('that the first hand-over failed is nothing to a message which the provider
   await world.invariants()
 })
 
-test('a second hand-over that the provider refuses leaves a message alone which it has told of meanwhile', async (t) => {
+test('a refused second attempt does not affect a message that the provider has reported meanwhile', async (t) => {
   const { world, provider, send, read, callBack, wait, spent } = await liveWorld(t)
   const second = Promise.withResolvers<Outcome>()
   provider.answer = ({ attempt }) => (attempt === 1 ? unknown : second.promise)
@@ -248,7 +248,7 @@ test('a second hand-over that the provider refuses leaves a message alone which 
   await world.invariants()
 })
 
-test('a failure that names our message fails it and ends the wait', async (t) => {
+test('a failure receipt with our id fails the message and ends the wait', async (t) => {
   const { world, provider, send, read, callBack, wait, spent } = await liveWorld(t)
   provider.answer = () => unknown
   const id = await send()
@@ -265,7 +265,7 @@ test('a failure that names our message fails it and ends the wait', async (t) =>
   await world.invariants()
 })
 
-test("a receipt that names another channel's message, or none, changes nothing", async (t) => {
+test("a receipt with the id of another channel's message, or of none, changes nothing", async (t) => {
   const { world, api, provider, send, read, callBack } = await liveWorld(t)
   const other = await api.post('/v1/channels', {
     type: 'sms',
@@ -288,7 +288,7 @@ test("a receipt that names another channel's message, or none, changes nothing",
   await world.invariants()
 })
 
-test('a message in doubt fails when it expires, not when it would be repeated, and says that the recipient may have it', async (t) => {
+test('a message with an unknown outcome fails when it expires, and its error says that the recipient may have it', async (t) => {
   const { world, provider, send, read, wait, spent } = await liveWorld(t)
   provider.answer = () => unknown
   const id = await send({ expires_in_seconds: 10 })
@@ -307,7 +307,7 @@ test('a message in doubt fails when it expires, not when it would be repeated, a
   await world.invariants()
 })
 
-test('a message in doubt expires in its time, and fails with its channel', async (t) => {
+test('a message with an unknown outcome expires on time, and fails with its channel', async (t) => {
   const { world, api, provider, channel, send, read, wait, spent } = await liveWorld(t)
   provider.answer = () => unknown
   provider.tell = () => noAnswer
@@ -330,7 +330,7 @@ test('a message in doubt expires in its time, and fails with its channel', async
   await world.invariants()
 })
 
-test('a message in doubt on a channel that is disabled does not expire while a receipt of it is stored', async (t) => {
+test('a message with an unknown outcome on a disabled channel does not expire while its receipt is stored', async (t) => {
   const { world, api, provider, channel, send, read, callBack, events, spent } = await liveWorld(t)
   provider.answer = () => unknown
   const id = await send({ expires_in_seconds: 60 })
@@ -367,7 +367,7 @@ async function killedHandOver(
   return id
 }
 
-test('what a killed process was handing over is asked about before another sends it again', async (t) => {
+test('a message whose process was killed during the send attempt is queried before another process sends it again', async (t) => {
   const scripted = await liveWorld(t)
   const { world, provider, read } = scripted
   const id = await killedHandOver(t, scripted)
@@ -380,7 +380,7 @@ test('what a killed process was handing over is asked about before another sends
   await world.invariants()
 })
 
-test('what a killed process was handing over is not sent again before a receipt that is stored has been applied', async (t) => {
+test('a message whose process was killed during the send attempt is not sent again before its stored receipt is applied', async (t) => {
   const scripted = await liveWorld(t)
   const { world, api, provider, read, channel } = scripted
   const id = await killedHandOver(t, scripted)
@@ -406,7 +406,7 @@ test('what a killed process was handing over is not sent again before a receipt 
   await world.invariants()
 })
 
-test('that a message was sent which says so is done with at once, and what comes after it is told as ever', async (t) => {
+test('an acceptance receipt for a message that is already sent has no effect, and later receipts apply as usual', async (t) => {
   const { world, send, read, callBack, events } = await liveWorld(t)
   const id = await send()
   const told = (transition: string) => ({ kind: 'delivery_receipt', provider_id: providerIdOf(id), transition })
@@ -427,7 +427,7 @@ test('that a message was sent which says so is done with at once, and what comes
   await world.invariants()
 })
 
-test('hand-overs that certainly did not arrive do not count as unknown: after many of them a message without an answer waits half a minute, and is sent', async (t) => {
+test('attempts that certainly did not arrive do not count as unknown, so a later message without an answer waits half a minute', async (t) => {
   const { world, provider, send, read, attempts, wait } = await liveWorld(t)
   provider.answer = () => unavailable
   const id = await send()
@@ -447,7 +447,7 @@ test('hand-overs that certainly did not arrive do not count as unknown: after ma
   await world.invariants()
 })
 
-test('a message of which its provider never tells is handed over eight times, more and more rarely, and then fails and is refunded', async (t) => {
+test('a message that its provider never reports is attempted eight times with growing delays, then fails and is refunded', async (t) => {
   const { world, provider, send, read, attempts, wait, spent } = await liveWorld(t)
   provider.answer = () => unknown
   const id = await send()
@@ -467,7 +467,7 @@ test('a message of which its provider never tells is handed over eight times, mo
   await world.invariants()
 })
 
-test('what had no answer once stays in doubt when it did not arrive the next time: it is asked about each time, and does not say that nobody has it', async (t) => {
+test('an unknown outcome remains unknown after a failed later attempt: the provider is queried each time', async (t) => {
   const { world, provider, send, read, wait } = await liveWorld(t)
   provider.answer = ({ attempt }) => (attempt === 1 ? unknown : unavailable)
   const [never, untold] = [await send({ expires_in_seconds: 60 }), await send({ expires_in_seconds: 60 })]

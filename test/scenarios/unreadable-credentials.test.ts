@@ -52,7 +52,7 @@ async function twoChannels(t: TestContext) {
   }
 }
 
-test('a message that cannot be made ready does not have those handed over again that are with their providers beside it', async (t) => {
+test('a message that cannot be prepared does not cause others in progress to be sent again', async (t) => {
   const { world, scripted, bad, good, breakCredentials, send, read, sentTo } = await twoChannels(t)
   scripted.answer = () => unknown
   const outcome_unknown = await send(bad)
@@ -77,7 +77,7 @@ test('a message that cannot be made ready does not have those handed over again 
   assert.equal((await read(slow)).status, 'sent')
 })
 
-test('a message with an outcome that makes no sense is asked about when its claim ends, and those beside it are done', async (t) => {
+test('a message with an invalid outcome is queried when its claim ends, and others are completed', async (t) => {
   const { world, scripted, bad, good, send, read, live } = await twoChannels(t)
   scripted.answer = (message) => (message.channel_id === bad ? (null as unknown as Outcome) : accepted(message))
   scripted.tell = ({ id, attempt }) => taken(id, attempt)
@@ -89,7 +89,7 @@ test('a message with an outcome that makes no sense is asked about when its clai
   assert.deepEqual([(await read(odd)).status, (await read(fine)).status], ['sent', 'sent'])
 })
 
-test('messages of a channel whose credentials cannot be opened wait uncounted, and go when they can be opened again', async (t) => {
+test('messages of a channel with unreadable credentials wait uncounted, and are sent when they can be decrypted', async (t) => {
   const { api, bad, good, breakCredentials, mend, send, read, sentTo, live } = await twoChannels(t)
   await breakCredentials()
   const waiting = await Promise.all(Array.from({ length: 10 }, () => send(bad)))
@@ -107,7 +107,7 @@ test('messages of a channel whose credentials cannot be opened wait uncounted, a
   }
 })
 
-test('lost links of others are tried again beside a channel whose credentials cannot be opened', async (t) => {
+test('lost connections of other channels are retried beside a channel with unreadable credentials', async (t) => {
   const { world, scripted, bad, good, breakCredentials, send, live, api } = await twoChannels(t)
   const link = async (id: string) => (await api.get(`/v1/channels/${id}`)).body.connection_status
   scripted.answer = () => unavailable

@@ -70,7 +70,7 @@ test('a database is not upgraded while a process of the old version runs, and is
   assert.equal((await migrate(old, clock)).applied[0], 'upgrade/0045.sql')
 })
 
-test('work that waited is completed after the upgrade: a message to send, a delivery receipt to apply, deliveries in the queue and of a dead process', async (t) => {
+test('waiting work is completed after the upgrade: a message, a delivery receipt, queued deliveries and those of a dead process', async (t) => {
   const before = await testDatabase({ empty: true })
   closing(t, () => before.drop())
   const old = testPool(before.url)

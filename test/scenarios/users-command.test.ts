@@ -23,7 +23,7 @@ async function run(world: World, ...argv: string[]) {
 }
 const tokenIn = (out: string): string => /\/console\/reset#([\w-]+)/.exec(out)![1]!
 
-test('somebody is made, chooses a password by the link, and works in the account', async (t) => {
+test('a created user chooses a password through the link and works in the account', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   await signedInOwner(world)
@@ -63,7 +63,7 @@ test('somebody is made, chooses a password by the link, and works in the account
   )
 })
 
-test('a lost password and a lost second factor are mended by links', async (t) => {
+test('links replace a lost password and a lost second factor', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const owner = await signedInOwner(world)
@@ -91,7 +91,7 @@ test('a lost password and a lost second factor are mended by links', async (t) =
   )
 })
 
-test('of two links that are made at once one is good', async (t) => {
+test('one of two concurrently created links is valid', async (t) => {
   const world = await startWorld(t)
   await world.account()
   await signedInOwner(world)

@@ -172,7 +172,7 @@ test('each invalid field is reported by name, before the url is checked', async 
   }
 })
 
-test('the limit of endpoints per account and mode applies to concurrent creations, too', async (t) => {
+test('the limit of endpoints per account and mode also applies to concurrent creations', async (t) => {
   const world = await startWorld(t, { settings: { webhook_endpoint_limit: 3 } })
   const { api } = await world.account()
 
