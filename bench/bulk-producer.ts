@@ -111,7 +111,7 @@ async function producer(account_id: string, channel: string): Promise<(task: Tas
     producers: producersOf([fragment]),
     memoryQueue: { accepts: () => false, process_id: platform.process_id, lease_ms: 60_000, offer: () => undefined },
     alone: () => false,
-    emitted: () => undefined,
+    onAccepted: () => undefined,
   })
   const tenant: Tenant = { account_id: account_id as Tenant['account_id'], mode: 'live' }
   const itemOf = async (n: number): Promise<SubmissionItem> => ({

@@ -21,7 +21,7 @@ export const followedLoad = (followed: Followed): Pick<ServiceOptions, 'keys' | 
 export const counter = (followed: Exclude<Followed, 'none'>): Projection => ({
   name: 'bench',
   origins: [origins[followed]],
-  async fold(tx, rows) {
+  async apply(tx, rows) {
     const sums = new Map<string, number>()
     const add = (status: string, messages: number) => sums.set(status, (sums.get(status) ?? 0) + messages)
     for (const { from_status, status, message_ids } of rows) {

@@ -20,7 +20,7 @@ const depsOf = ({ platform, billing }: Pick<CommitDeps, 'platform' | 'billing'>)
   producers: producersOf([]),
   memoryQueue: noMemoryQueue,
   alone: () => false,
-  emitted: () => undefined,
+  onAccepted: () => undefined,
 })
 
 export const ingestByStatement = (deps: Pick<CommitDeps, 'platform' | 'billing'>): Ingest =>
@@ -31,7 +31,7 @@ export const ingestByTransaction = (deps: Pick<CommitDeps, 'platform' | 'billing
 
 const each = (deps: CommitDeps, as: (submission: Submission) => Submission): Ingest => ({
   submit: (submission) => groupCommit(deps).submit(as(submission)),
-  load: () => ({ interactive: 0, bulk: 0, outside: 0 }),
+  load: () => ({ interactive: 0, bulk: 0, unadmitted: 0 }),
   stop: async () => undefined,
 })
 

@@ -179,7 +179,7 @@ test('bulk traffic waits at its limit instead of being refused, and interactive 
 
   const halves = [sent.keys.slice(0, bulkRowsMax), sent.keys.slice(bulkRowsMax)]
   const bulk = halves.map((keys) => sent.submit(keys).finally(() => done++))
-  await until('more rows than are let in', () => world.app.services.ingest.load().outside > 0)
+  await until('more rows than are let in', () => world.app.services.ingest.load().unadmitted > 0)
   const before = world.app.services.ingest.load()
   const answers = await Promise.all(
     Array.from({ length: 20 }, () =>

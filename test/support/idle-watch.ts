@@ -38,8 +38,8 @@ export function watchIdle(clock: FakeClock, pool: Pool, idleHolders: () => Promi
       waiting += use.waiting
     }
     if (waiting > 0) return 'waiting'
-    for (const { interactive, bulk, outside } of [...ingests].map((ingest) => ingest.load()))
-      if (interactive + bulk + outside > 0) return 'working'
+    for (const { interactive, bulk, unadmitted } of [...ingests].map((ingest) => ingest.load()))
+      if (interactive + bulk + unadmitted > 0) return 'working'
     return in_use === 0 || in_use === (await idleHolders()) ? 'quiet' : 'working'
   }
 

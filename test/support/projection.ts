@@ -2,7 +2,7 @@
 import { type OriginType, originTypes } from '../../src/api/resources/message.ts'
 import { rankOf } from '../../src/modules/messages/message.ts'
 import type { Projection, TransitionRow } from '../../src/modules/messages/projections.ts'
-import { unfoldedOf } from '../../src/modules/messages/projections-repository.ts'
+import { pendingTransitions } from '../../src/modules/messages/projections-repository.ts'
 import type { Db } from '../../src/platform/database/sql.ts'
 
 export interface TestProjection {
@@ -24,7 +24,7 @@ export function testProjection(name = 'test', origins: readonly OriginType[] = o
       where projection = ${name}
       union all
       select u.account_id, u.mode, u.origin_type, u.origin_id, t.status, t.messages
-      from (${unfoldedOf(sql, name)}) u
+      from (${pendingTransitions(sql, name)}) u
       cross join lateral (values (u.status, u.messages), (u.from_status, -u.messages)) t(status, messages)
       where t.status is not null
     ) c group by 1, 2, 3, 4, 5`
@@ -33,7 +33,7 @@ export function testProjection(name = 'test', origins: readonly OriginType[] = o
     projection: {
       name,
       origins,
-      async fold(tx, rows) {
+      async apply(tx, rows) {
         await addCounts(tx, name, rows)
         await raiseRanks(tx, name, rows)
         await self.onFold(rows, tx)

@@ -2,7 +2,7 @@
 import type { Tenant } from '../../api/caller.ts'
 import type { RecipientStatus, SkipReason } from '../../api/resources/campaign.ts'
 import type { Totals } from './campaign.ts'
-import { unfoldedChargesOf, unfoldedOf } from '../messages/service.ts'
+import { pendingCharges, pendingTransitions } from '../messages/service.ts'
 import { type Db, jsonRows } from '../../platform/database/sql.ts'
 
 export const noTotals: Totals = { recipients: [], wallet_micros: 0, package_credits: 0 }
@@ -34,11 +34,11 @@ export async function findTotals(
         and campaign_id = any (${[...ids]}::text[])
       union all
       select u.origin_id, t.status, null, t.recipients, 0, 0
-      from (${unfoldedOf(sql, projectionName, { tenant, origin_ids: ids })}) u
+      from (${pendingTransitions(sql, projectionName, { tenant, origin_ids: ids })}) u
       cross join lateral (
         values (${recipientStatus(sql, 'status')}, u.messages), (${recipientStatus(sql, 'from_status')}, -u.messages))
         t(status, recipients)
-      ${tenant.mode === 'test' ? sql`` : sql`union all select origin_id, null, null, 0, wallet_micros, package_credits from (${unfoldedChargesOf(sql, projectionName, { tenant, origin_ids: ids })}) b`}
+      ${tenant.mode === 'test' ? sql`` : sql`union all select origin_id, null, null, 0, wallet_micros, package_credits from (${pendingCharges(sql, projectionName, { tenant, origin_ids: ids })}) b`}
     ) c
     group by campaign_id, status, skip_reason`
   return new Map(ids.map((id) => [id, totalsOf(rows.filter((row) => row.campaign_id === id))]))
@@ -63,7 +63,7 @@ export async function areCostsCounted(
 ): Promise<boolean> {
   const open = await sql`
     select 1
-    from (${unfoldedOf(sql, projectionName, { tenant: { account_id, mode }, origin_ids: [id] })}) u
+    from (${pendingTransitions(sql, projectionName, { tenant: { account_id, mode }, origin_ids: [id] })}) u
     where u.from_status is null or u.status = 'failed'
     limit 1`
   return open.length === 0

@@ -1,7 +1,7 @@
 /** Invariants of campaigns. */
 import { entriesOfMessages } from '../billing/service.ts'
 import { projectionName } from './counter-repository.ts'
-import { deletedBefore, messagesOfOrigin, unfoldedOf } from '../messages/service.ts'
+import { deletedBefore, messagesOfOrigin, pendingTransitions } from '../messages/service.ts'
 import type { Db, Fragment } from '../../platform/database/sql.ts'
 import { breachesMax, invariant, type Invariant } from '../../platform/platform.ts'
 
@@ -9,7 +9,7 @@ const recipientStatus = (sql: Db, status: Fragment) =>
   sql`case when ${status} is null or ${status} in ('queued', 'sending') then 'pending' else ${status} end`
 
 const isFolded = (sql: Db, campaign: Fragment) =>
-  sql`not exists (select from (${unfoldedOf(sql, projectionName)}) f where f.origin_id = ${campaign})`
+  sql`not exists (select from (${pendingTransitions(sql, projectionName)}) f where f.origin_id = ${campaign})`
 
 export const campaignInvariants: readonly Invariant[] = [
   invariant<{ id: string }>(
@@ -26,7 +26,7 @@ export const campaignInvariants: readonly Invariant[] = [
         union all
         select campaign_id, status, skip_reason, -recipients from campaign_counters where status is not null
         union all
-        select u.origin_id, t.status, null, -t.recipients from (${unfoldedOf(sql, projectionName)}) u
+        select u.origin_id, t.status, null, -t.recipients from (${pendingTransitions(sql, projectionName)}) u
         cross join lateral (
           values (${recipientStatus(sql, sql`u.status`)}, u.messages),
             (${recipientStatus(sql, sql`u.from_status`)}, -u.messages)) t(status, recipients)

@@ -19,16 +19,16 @@ import type { Db } from '../../platform/database/sql.ts'
 export const campaignProjection: Projection = {
   name: projectionName,
   origins: ['campaign'],
-  async fold(tx, rows) {
+  async apply(tx, rows) {
     const byTenant = Map.groupBy(rows, ({ account_id, mode }) => `${account_id} ${mode}`)
     for (const key of [...byTenant.keys()].toSorted()) {
       const some = byTenant.get(key)!
-      await foldTenant(tx, { account_id: some[0]!.account_id, mode: some[0]!.mode }, some)
+      await applyForTenant(tx, { account_id: some[0]!.account_id, mode: some[0]!.mode }, some)
     }
   },
 }
 
-async function foldTenant(tx: Db, tenant: Tenant, rows: readonly TransitionRow[]): Promise<void> {
+async function applyForTenant(tx: Db, tenant: Tenant, rows: readonly TransitionRow[]): Promise<void> {
   const failed = idsOf(rows.filter(({ status }) => status === 'failed'))
   const messages = new Map((await findMessages(tx, tenant, failed)).map((message) => [message.id, message]))
   const errorOf = (id: string): MessageError | null => {

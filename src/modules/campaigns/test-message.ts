@@ -20,7 +20,7 @@ export async function sendTest(
   request: RequestKey | undefined,
 ): Promise<Sent> {
   return await deps.messages
-    .sendMade(caller, request, async () => await testMessage(deps, sql, caller, id, to))
+    .sendBuilt(caller, request, async () => await testMessage(deps, sql, caller, id, to))
     .catch((error: unknown) => {
       throw error instanceof Problem ? ofCampaign(error) : error
     })

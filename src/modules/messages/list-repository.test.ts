@@ -8,7 +8,7 @@ import { maintainPartitions } from '../../platform/database/partitions.ts'
 import { jsonRows, type Pool } from '../../platform/database/sql.ts'
 import { until } from '../../../test/support/waiting.ts'
 import { startPlatform, type PlatformWorld } from '../../../test/support/world.ts'
-import { foldStatusCounts, listMessages, type MessageFilters } from './list-repository.ts'
+import { aggregateStatusCounts, listMessages, type MessageFilters } from './list-repository.ts'
 
 const tenant = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24v', mode: 'live' } as const
 const startMs = Date.parse('2026-01-01T00:00:00.000Z')
@@ -85,7 +85,7 @@ test('every combination of filters lists the same messages as a full scan, page 
       created_before: maybe(moment()),
       updated_after: maybe(moment()),
     })
-    if (round % 50 === 49) await foldStatusCounts(pool, 1000)
+    if (round % 50 === 49) await aggregateStatusCounts(pool, 1000)
     const starting_after = maybe(pick(seeds).id)
     const expected = seeds
       .filter((row) => fits(row, filters) && (starting_after === undefined || row.id < starting_after))
@@ -114,7 +114,7 @@ test('status counts follow every change, folded or not', async (t) => {
   assert.deepEqual([await listed('queued'), await listed('sent'), await listed('failed')], [0, 49, 1])
   await until(
     'every count to be folded',
-    () => foldStatusCounts(pool, 3),
+    () => aggregateStatusCounts(pool, 3),
     (folded) => folded === 0,
   )
   assert.deepEqual([await listed('queued'), await listed('sent'), await listed('failed')], [0, 49, 1])

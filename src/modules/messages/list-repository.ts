@@ -174,12 +174,12 @@ async function byStatus(sql: Db, tenant: Tenant, filters: MessageFilters, page: 
   const wanted = page.limit + 1
   const rows: MessageRow[] = []
   let before: string | undefined
-  for (let look = wanted; ; look *= 4) {
-    const buckets = await listBuckets(sql, tenant, filters, page, before, look)
+  for (let count = wanted; ; count *= 4) {
+    const buckets = await listBuckets(sql, tenant, filters, page, before, count)
     let counted = 0
     // a cursor may cut the first one short
     const chosen = buckets
-      .filter((bucket, at) => counted < look && (counted += at === 0 ? 0 : bucket.n) >= 0)
+      .filter((bucket, at) => counted < count && (counted += at === 0 ? 0 : bucket.n) >= 0)
       .map(({ bucket }) => bucket)
     if (chosen.length === 0) return rows
     rows.push(
@@ -196,7 +196,7 @@ async function byStatus(sql: Db, tenant: Tenant, filters: MessageFilters, page: 
         ) m
         order by m.id desc limit ${wanted - rows.length}`),
     )
-    if (rows.length === wanted || (chosen.length === buckets.length && buckets.length < look)) return rows
+    if (rows.length === wanted || (chosen.length === buckets.length && buckets.length < count)) return rows
     before = chosen.at(-1)
   }
 }
@@ -254,7 +254,7 @@ async function byChange(sql: Db, tenant: Tenant, filters: MessageFilters, page: 
  * Returns how many deltas were added up; 0 while another process does it. Sums only the rows that it deleted, so
  * concurrent changes are neither lost nor counted twice.
  */
-export async function foldStatusCounts(sql: Db, rows_max: number): Promise<number> {
+export async function aggregateStatusCounts(sql: Db, rows_max: number): Promise<number> {
   const [row] = await sql<{ deltas: number }[]>`
     with alone as materialized (
       select pg_try_advisory_xact_lock(${advisoryLocks.fold_status_counts}) as locked

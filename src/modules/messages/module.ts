@@ -82,8 +82,8 @@ export const messagesModule: Module<Needs, MessagesServices> = {
     const inMemory = roles.includes('worker')
     const dispatch = dispatcher({ ...shared, findSession: sessions.find, sendTimes, inMemory, alone })
     const { withdraw, recheck } = dispatch
-    const emitted = contacts.messagesAccepted
-    const ingest = groupCommit({ platform, billing, projections, producers, memoryQueue: dispatch, alone, emitted })
+    const onAccepted = contacts.messagesAccepted
+    const ingest = groupCommit({ platform, billing, projections, producers, memoryQueue: dispatch, alone, onAccepted })
     const queues = queueLimit(platform)
     const messages = messageService({ ...shared, contacts, media, ingest, queues, withdraw })
     return {

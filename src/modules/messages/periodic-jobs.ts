@@ -5,14 +5,14 @@ import type { PeriodicJob, Platform } from '../../platform/platform.ts'
 import type { ChannelService } from '../channels/service.ts'
 import { failAcceptedAfterDeletion } from './dispatch/blocked-channels.ts'
 import { measureDepths } from './dispatch/repository.ts'
-import { foldStatusCounts } from './list-repository.ts'
-import { forgetProviderRecords } from './callbacks/repository.ts'
+import { aggregateStatusCounts } from './list-repository.ts'
+import { deleteProviderRecords } from './callbacks/repository.ts'
 import { messagePartitions } from './retention.ts'
 
 /** Providers repeat receipts for days. */
 const providerRecordsMs = 30 * 24 * 3600_000
-const forgottenAtOnce = 5000
-const foldedAtOnce = 10_000
+const rowsAtOnce = 5000
+const deltasAtOnce = 10_000
 
 export const messagePeriodicJobs = (
   platform: Platform,
@@ -34,18 +34,14 @@ export const messagePeriodicJobs = (
     name: 'delete-provider-records',
     every_ms: 60_000,
     run: () =>
-      untilDone(platform.clock, forgottenAtOnce, () =>
-        forgetProviderRecords(
-          platform.pool,
-          isoTime(platform.retention_clock.now() - providerRecordsMs),
-          forgottenAtOnce,
-        ),
+      untilDone(platform.clock, rowsAtOnce, () =>
+        deleteProviderRecords(platform.pool, isoTime(platform.retention_clock.now() - providerRecordsMs), rowsAtOnce),
       ),
   },
   {
-    name: 'fold-status-counts',
+    name: 'aggregate-status-counts',
     every_ms: 5000,
-    run: () => untilDone(platform.clock, foldedAtOnce, () => foldStatusCounts(platform.pool, foldedAtOnce)),
+    run: () => untilDone(platform.clock, deltasAtOnce, () => aggregateStatusCounts(platform.pool, deltasAtOnce)),
   },
   messagePartitions(platform),
 ]

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startPlatform } from '../../../test/support/world.ts'
-import { takeTransitions, transitionsFrom, type TransitionRow } from './projections-repository.ts'
+import { dequeueTransitions, transitionsFrom, type TransitionRow } from './projections-repository.ts'
 
 const account_id = 'acc_01kg9p6je0e6z9vsnhtbf6d24v'
 const pairs = [
@@ -26,9 +26,9 @@ test('messages of one origin that take the same step share a row per projection,
   )}`
 
   const [count] = await pool`select count(*)::int as rows from message_transitions`
-  const first = await takeTransitions(pool, 'first', { rows_max: 10, messages_max: 10 })
-  const again = await takeTransitions(pool, 'first', { rows_max: 10, messages_max: 10 })
-  const second = await takeTransitions(pool, 'second', { rows_max: 10, messages_max: 10 })
+  const first = await dequeueTransitions(pool, 'first', { rows_max: 10, messages_max: 10 })
+  const again = await dequeueTransitions(pool, 'first', { rows_max: 10, messages_max: 10 })
+  const second = await dequeueTransitions(pool, 'second', { rows_max: 10, messages_max: 10 })
 
   const byOrigin = (one: TransitionRow, other: TransitionRow) => (one.origin_id! < other.origin_id! ? -1 : 1)
   const origin = { account_id, mode: 'live', origin_type: 'campaign' }
@@ -66,7 +66,7 @@ test('a fold stops at its limit of messages, and the next one reads the rest', a
         null::text as from_status, 'queued' as status, '2026-01-01T00:00:00Z'::timestamptz as at from generate_series(1, 4) n`,
     )}`
   const take = async (bounds: { rows_max: number; messages_max: number }) =>
-    (await takeTransitions(pool, 'first', bounds)).flatMap(({ message_ids }) => message_ids).length
+    (await dequeueTransitions(pool, 'first', bounds)).flatMap(({ message_ids }) => message_ids).length
 
   assert.deepEqual(
     [

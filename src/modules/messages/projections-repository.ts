@@ -53,19 +53,31 @@ export const transitionsFrom = (sql: Db, pairs: readonly ProjectedOrigin[], sour
   ) g ${join}`
 }
 
-/** Transitions to `queued` of `source` (account_id, mode, id, submission_key, origin_type, origin_id). */
-export const acceptedTransitions = (sql: Db, pairs: readonly ProjectedOrigin[], source: Fragment, at: string) =>
-  transitionsFrom(
+/** `transitionsFrom` as a further CTE of a statement; empty without `pairs`. */
+export const transitionCte = (sql: Db, pairs: readonly ProjectedOrigin[], source: Fragment): Fragment =>
+  pairs.length === 0
+    ? sql``
+    : sql`,
+    transition as (${transitionsFrom(sql, pairs, source)})`
+
+/** Transitions to `queued` of `accepted` (account_id, mode, id, submission_key, origin_type, origin_id). */
+export const acceptedTransitionCte = (
+  sql: Db,
+  pairs: readonly ProjectedOrigin[],
+  accepted: Fragment,
+  at: string,
+): Fragment =>
+  transitionCte(
     sql,
     pairs,
     sql`
       select account_id, mode, id as message_id, submission_key, origin_type, origin_id, null as from_status,
         'queued' as status, ${at}::timestamptz as at
-      from (${source}) a`,
+      from (${accepted}) a`,
   )
 
 /** Deletes and returns unlocked rows: at most `rows_max`, stopping after `messages_max` messages. */
-export async function takeTransitions(
+export async function dequeueTransitions(
   tx: Db,
   projection: string,
   { rows_max, messages_max }: { rows_max: number; messages_max: number },
@@ -91,7 +103,7 @@ export async function takeTransitions(
  * Pending rows as a select of account_id, mode, origin_type, origin_id, from_status, status and messages. In one
  * statement with the projection's own sums, the total is exact.
  */
-export const unfoldedOf = (
+export const pendingTransitions = (
   sql: Db,
   projection: string,
   wanted?: { readonly tenant: Tenant; readonly origin_ids: readonly string[] },
@@ -106,7 +118,7 @@ export const unfoldedOf = (
   group by account_id, mode, origin_type, origin_id, from_status, status`
 
 /** Pending charges less refunds as a select of origin_id, wallet_micros and package_credits. */
-export const unfoldedChargesOf = (
+export const pendingCharges = (
   sql: Db,
   projection: string,
   { tenant, origin_ids }: { readonly tenant: Tenant; readonly origin_ids: readonly string[] },

@@ -3,7 +3,7 @@ import type { OriginType } from '../../api/resources/message.ts'
 import type { Worker } from '../../platform/jobs/worker.ts'
 import { transact, type Db } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
-import { takeTransitions, type ProjectedOrigin, type TransitionRow } from './projections-repository.ts'
+import { dequeueTransitions, type ProjectedOrigin, type TransitionRow } from './projections-repository.ts'
 
 export type { TransitionRow } from './projections-repository.ts'
 
@@ -16,7 +16,7 @@ export interface Projection {
    * concurrently: add sums (`from_status` less, `status` more), raise statuses by `rankOf`, lock rows in the order of
    * their keys.
    */
-  fold(tx: Db, rows: readonly TransitionRow[]): Promise<void>
+  apply(tx: Db, rows: readonly TransitionRow[]): Promise<void>
 }
 
 interface Projected {
@@ -35,9 +35,9 @@ const names = /^[a-z]+(-[a-z]+)*$/
 /** Bounds of one batch. */
 const rowsMax = 500
 const messagesMax = 5000
-const foldEveryMs = 250
+const pauseMs = 250
 /** A worker woken within this time will poll again anyway. */
-const wakeEveryMs = foldEveryMs / 2
+const wakeEveryMs = pauseMs / 2
 
 /** Throws for repeated or invalid names. */
 export function projectionsOf(
@@ -72,11 +72,11 @@ const workerOf = (projection: string): string => `project-${projection}`
 export const projectionWorker = ({ pool }: Pick<Platform, 'pool'>, projection: Projection): Worker => ({
   name: workerOf(projection.name),
   poll_every_ms: 1000,
-  pause_ms: foldEveryMs,
+  pause_ms: pauseMs,
   tick: () =>
     transact(pool, async (tx) => {
-      const rows = await takeTransitions(tx, projection.name, { rows_max: rowsMax, messages_max: messagesMax })
-      if (rows.length > 0) await projection.fold(tx, rows)
+      const rows = await dequeueTransitions(tx, projection.name, { rows_max: rowsMax, messages_max: messagesMax })
+      if (rows.length > 0) await projection.apply(tx, rows)
       return rows.length
     }),
 })

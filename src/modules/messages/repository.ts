@@ -158,7 +158,7 @@ export async function lockWithdrawable(
 /** An expression: messages with smaller ids may be deleted. */
 export const deletedBefore = (sql: Db) => sql`coalesce((select deleted_before from message_retention), '')`
 
-export async function waitsBefore(sql: Db, id: string): Promise<boolean> {
+export async function hasJobBefore(sql: Db, id: string): Promise<boolean> {
   const [job] = await sql`select from dispatch_jobs where message_id < ${id} limit 1`
   return job !== undefined
 }
@@ -171,7 +171,7 @@ export async function setDeletedBefore(sql: Db, id: string): Promise<void> {
 }
 
 /** Deletes the totals of seconds before `bucket` and subtracts them from the quarters of an hour. Returns how many. */
-export async function forgetCounts(sql: Db, bucket: string, rows_max: number): Promise<number> {
+export async function deleteCounts(sql: Db, bucket: string, rows_max: number): Promise<number> {
   const [row] = await sql<{ deleted: number }[]>`
     with deleted as (
       delete from message_status_counts
@@ -199,7 +199,7 @@ export async function forgetCounts(sql: Db, bucket: string, rows_max: number): P
 }
 
 /** Deletes quarters of an hour that became zero. */
-export async function forgetQuarters(sql: Db, before: string, rows_max: number): Promise<number> {
+export async function deleteEmptyQuarters(sql: Db, before: string, rows_max: number): Promise<number> {
   const { count } = await sql`
     delete from message_quarter_counts
     where ctid = any(

@@ -4,23 +4,23 @@ import { idFloor } from '../../lib/ids.ts'
 import { untilDone } from '../../platform/jobs/periodic-jobs.ts'
 import { maintainPartitions, type PartitionedTable, startOf } from '../../platform/database/partitions.ts'
 import type { PeriodicJob, Platform } from '../../platform/platform.ts'
-import { forgetCounts, forgetQuarters, setDeletedBefore, waitsBefore } from './repository.ts'
+import { deleteCounts, deleteEmptyQuarters, setDeletedBefore, hasJobBefore } from './repository.ts'
 
 /** With 30 % one update in a hundred leaves its page under load, with half a page one in ten. */
 const messagesFillfactor = 30
 const messages: PartitionedTable = { table: 'messages', prefix: 'msg', every: 'month', fillfactor: messagesFillfactor }
 const attempts: PartitionedTable = { table: 'message_attempts', column: 'message_id', prefix: 'msg', every: 'month' }
-const forgottenAtOnce = 5000
+const rowsAtOnce = 5000
 const hourMs = 3600_000
 
 interface State {
   made: Mark
   /** All data derived from messages before this id is deleted. */
-  forgotten: string
+  cleanedBefore: string
 }
 
 export function messagePartitions(platform: Platform): PeriodicJob {
-  const state: State = { made: longAgo, forgotten: '' }
+  const state: State = { made: longAgo, cleanedBefore: '' }
   return {
     name: 'maintain-message-partitions',
     every_ms: 60_000,
@@ -30,22 +30,22 @@ export function messagePartitions(platform: Platform): PeriodicJob {
         settings.message_retention_ms === null
           ? null
           : startOf(messages, retention_clock.now() - settings.message_retention_ms)
-      const isForgotten = before_ms !== null && (await forgetBefore(platform, before_ms, state))
+      const cleaned = before_ms !== null && (await deleteDerivedBefore(platform, before_ms, state))
       if (ageOf(clock, state.made) < hourMs) return 0
       state.made = mark(clock)
       let changed = 0
       for (const table of [messages, attempts])
-        changed += await maintainPartitions(platform.pool, table, clock.now(), isForgotten ? before_ms : null)
+        changed += await maintainPartitions(platform.pool, table, clock.now(), cleaned ? before_ms : null)
       return changed
     },
   }
 }
 
 /** False while some data is left. */
-async function forgetBefore({ pool, clock, log }: Platform, before_ms: number, state: State): Promise<boolean> {
+async function deleteDerivedBefore({ pool, clock, log }: Platform, before_ms: number, state: State): Promise<boolean> {
   const from = idFloor('msg', before_ms)
-  if (state.forgotten === from) return true
-  if (await waitsBefore(pool, from)) {
+  if (state.cleanedBefore === from) return true
+  if (await hasJobBefore(pool, from)) {
     log.warn(
       { before: isoTime(before_ms) },
       'messages past their retention still wait to be sent; they and older ones are deleted afterwards',
@@ -54,14 +54,14 @@ async function forgetBefore({ pool, clock, log }: Platform, before_ms: number, s
   }
   await setDeletedBefore(pool, from)
   const steps = [
-    () => forgetCounts(pool, from.slice(4, 12), forgottenAtOnce),
-    () => forgetQuarters(pool, isoTime(before_ms), forgottenAtOnce),
+    () => deleteCounts(pool, from.slice(4, 12), rowsAtOnce),
+    () => deleteEmptyQuarters(pool, isoTime(before_ms), rowsAtOnce),
   ]
   for (const step of steps) {
-    await untilDone(clock, forgottenAtOnce, step)
+    await untilDone(clock, rowsAtOnce, step)
     // it may have run out of time
     if ((await step()) > 0) return false
   }
-  Object.assign(state, { forgotten: from, made: longAgo } satisfies State)
+  Object.assign(state, { cleanedBefore: from, made: longAgo } satisfies State)
   return true
 }

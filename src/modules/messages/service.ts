@@ -22,7 +22,7 @@ import type { ItemOutcome, Submission } from './accept/submission.ts'
 import { countDays, type DayCounts } from './counts-repository.ts'
 import type { MessageFilters } from './list-repository.ts'
 import { attemptsOfMessage, getMessage, historyOfMessage, pageOfMessages } from './queries.ts'
-import { checkMessage, type RequestKey, requestKeys, sendMade, sendMessage, type Sent } from './accept/requests.ts'
+import { checkMessage, type RequestKey, requestKeys, sendBuilt, sendMessage, type Sent } from './accept/requests.ts'
 import type { AttemptRow, MessageRow } from './message.ts'
 import { findMessages } from './repository.ts'
 import type { Projections } from './projections.ts'
@@ -32,7 +32,7 @@ export type { ItemOutcome, Submission, SubmissionItem } from './accept/submissio
 export type { MissedRow, ProducerFragment } from './accept/producers.ts'
 export type { SendTimes } from './dispatch/job.ts'
 export type { Projection, TransitionRow } from './projections.ts'
-export { unfoldedChargesOf, unfoldedOf } from './projections-repository.ts'
+export { pendingCharges, pendingTransitions } from './projections-repository.ts'
 export {
   type Charged,
   countReached,
@@ -78,8 +78,8 @@ export interface MessageService {
   submit(submission: Submission): Promise<readonly ItemOutcome[]>
   /** Repeats of an Idempotency-Key are answered with its message. */
   send(caller: Caller, body: unknown, key: string | undefined): Promise<Sent>
-  /** `make` resolves to the body. */
-  sendMade(caller: Caller, requestKey: RequestKey | undefined, make: () => Promise<unknown>): Promise<Sent>
+  /** `build` resolves to the body. */
+  sendBuilt(caller: Caller, requestKey: RequestKey | undefined, build: () => Promise<unknown>): Promise<Sent>
   /** Each item is accepted or refused by itself. */
   sendBatch(caller: Caller, body: unknown, key: string | undefined): Promise<SentBatch>
   get(sql: Db, tenant: Tenant, id: string): Promise<MessageRow>
@@ -107,7 +107,7 @@ export function messageService(deps: MessageDeps): MessageService {
     check: (tenant, written) => checkMessage(deps, tenant, written),
     submit: async (submission) => await deps.ingest.submit(submission),
     send: (caller, body, key) => sendMessage(sending, caller, body, key),
-    sendMade: (caller, requestKey, make) => sendMade(sending, caller, requestKey, make),
+    sendBuilt: (caller, requestKey, build) => sendBuilt(sending, caller, requestKey, build),
     sendBatch: (caller, body, key) => sendBatch(sending, caller, body, key),
     get: async (sql, tenant, id) => readable(deps.media, tenant, await getMessage(sql, tenant, id)),
     list: async (sql, tenant, filters, page) =>

@@ -4,7 +4,7 @@ import { type Db, jsonRows, textColumn } from '../../platform/database/sql.ts'
 import { type EventRow, eventsFrom } from '../../platform/events/outbox.ts'
 import { type MessageRow, stamps } from './message.ts'
 import { referencesOfAccepted } from './references-repository.ts'
-import { transitionsFrom } from './projections-repository.ts'
+import { transitionCte } from './projections-repository.ts'
 import type { Projections } from './projections.ts'
 
 export interface TransitionWrite {
@@ -84,7 +84,7 @@ const update = (sql: Db) => sql`
     read_at = case when t.status = any (${setBy.read_at}::text[]) then coalesce(m.read_at, t.at) else m.read_at end,
     failed_at = case when t.status = any (${setBy.failed_at}::text[]) then coalesce(m.failed_at, t.at) else m.failed_at end`
 
-const found = (sql: Db) =>
+const unchanged = (sql: Db) =>
   sql`m.account_id = t.account_id and m.mode = t.mode and m.id = t.id and m.status = t.from_status`
 
 const emittedEvents = (sql: Db) =>
@@ -98,16 +98,14 @@ const emittedEvents = (sql: Db) =>
   )
 
 /** Empty if no projection counts these messages. */
-const followed = (sql: Db, projections: Projections, writes: readonly TransitionWrite[]) => {
+const projected = (sql: Db, projections: Projections, writes: readonly TransitionWrite[]) => {
   const pairs = projections.pairsOf(writes)
-  if (pairs.length === 0) return { columns: sql``, cte: sql`` }
   const changed = sql`
     select account_id, mode, id as message_id, submission_key, origin_type, origin_id, from_status, status, at
     from changed`
   return {
-    columns: sql`, m.submission_key, m.origin_type, m.origin_id, t.from_status, m.status`,
-    cte: sql`,
-    transition as (${transitionsFrom(sql, pairs, changed)})`,
+    columns: pairs.length === 0 ? sql`` : sql`, m.submission_key, m.origin_type, m.origin_id, t.from_status, m.status`,
+    cte: transitionCte(sql, pairs, changed),
   }
 }
 
@@ -131,10 +129,10 @@ export async function writeTransitions(
 ): Promise<Set<string>> {
   if (writes.length === 0) return new Set()
   const ordered = inOrder(writes)
-  const { columns, cte } = followed(sql, projections, ordered)
+  const { columns, cte } = projected(sql, projections, ordered)
   const rows = await sql<{ id: string }[]>`
     with changed as (
-      ${update(sql)} from (select ${transitionColumns(sql, ordered)}) t where ${found(sql)}
+      ${update(sql)} from (select ${transitionColumns(sql, ordered)}) t where ${unchanged(sql)}
       returning m.account_id, m.mode, m.id, t.at, t.event_id, t.event_type, t.event_object${columns}
     ),
     emitted as (${emittedEvents(sql)})${cte}
@@ -150,7 +148,7 @@ export async function writeReceipts(
 ): Promise<Set<string>> {
   if (receipts.length === 0) return new Set()
   const ordered = inOrder(receipts)
-  const { columns, cte } = followed(sql, projections, ordered)
+  const { columns, cte } = projected(sql, projections, ordered)
   const places = columnOf(ordered)((one) => one.place)
   const rows = await sql<{ id: string }[]>`
     with locked as materialized (
@@ -165,7 +163,7 @@ export async function writeReceipts(
         select ${transitionColumns(sql, ordered)}, unnest(text_column(${places}))::tid as place,
           unnest(text_column(${columnOf(ordered)((one) => one.item_id)})) as item_id
       ) t
-      join locked h on h.place = t.place and h.item_id = t.item_id where ${found(sql)}
+      join locked h on h.place = t.place and h.item_id = t.item_id where ${unchanged(sql)}
       returning m.account_id, m.mode, m.id, t.at, t.event_id, t.event_type, t.event_object, t.place${columns}
     ),
     emitted as (${emittedEvents(sql)}),
@@ -187,7 +185,7 @@ export async function writeAcceptances(
 ): Promise<Set<string>> {
   if (acceptances.length === 0) return new Set()
   const ordered = inOrder(acceptances)
-  const { columns, cte } = followed(sql, projections, ordered)
+  const { columns, cte } = projected(sql, projections, ordered)
   const column = columnOf(ordered)
   const rows = await sql<{ id: string }[]>`
     with changed as (
@@ -203,7 +201,7 @@ export async function writeAcceptances(
           unnest(text_column(${column((one) => (one.item === null ? null : JSON.stringify(one.item.item)))})) as item,
           unnest(text_column(${column((one) => one.item?.next_run_at ?? null)}))::timestamptz as item_next_run_at
       ) t
-      where ${found(sql)}
+      where ${unchanged(sql)}
       returning m.account_id, m.mode, m.id, m.channel_id, t.at, t.event_id, t.event_type, t.event_object,
         t.provider, t.provider_id, t.attempt_id, t.number, t.duration_ms,
         t.item_id, t.item, t.item_next_run_at${columns}

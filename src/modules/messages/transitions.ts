@@ -153,7 +153,7 @@ async function emit(platform: Platform, billing: BillingService, tx: Db, steps: 
   await recordEvents(
     tx,
     steps.flatMap(({ emitted }) =>
-      emitted.slice(1).map((row) => newEvent(followed(platform, platform.ids('evt'), row), row)),
+      emitted.slice(1).map((row) => newEvent(traced(platform, platform.ids('evt'), row), row)),
     ),
   )
 }
@@ -168,7 +168,7 @@ const newEvent = (id: NewEvent['id'], row: MessageRow): NewEvent => ({
   created_at: row.updated_at,
 })
 
-function followed({ tracing }: Platform, event_id: Id<'evt'>, { id }: MessageRow): Id<'evt'> {
+function traced({ tracing }: Platform, event_id: Id<'evt'>, { id }: MessageRow): Id<'evt'> {
   tracing.follow(event_id, id)
   return event_id
 }

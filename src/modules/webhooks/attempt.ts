@@ -4,7 +4,7 @@ import { isoTime, type SteadyClock } from '../../lib/clock.ts'
 import type { PostOutcome } from '../../lib/http-poster.ts'
 import type { Settings } from '../../config/settings.ts'
 
-/** Jitter is added: at most a tenth of the delay and five seconds (behaviour: webhooks 5.1). */
+/** Bounds of the jitter added to a delay (behaviour: webhooks 5.1). */
 const jitterShare = 0.1
 const jitterMsMax = 5_000
 
@@ -15,7 +15,7 @@ export interface Attempted {
   readonly attempts: number
   /** False: no further attempts. */
   readonly scheduled: boolean
-  /** By the monotonic clock, in milliseconds. */
+  /** In milliseconds of the monotonic clock. */
   readonly started_at: number
 }
 
@@ -33,7 +33,6 @@ export interface AttemptResult {
   readonly next_attempt_at: string | null
 }
 
-/** The delay of a retry counts from now. */
 export function attemptResultOf(
   attempted: Attempted,
   outcome: PostOutcome,

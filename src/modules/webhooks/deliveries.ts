@@ -1,4 +1,4 @@
-/** Single deliveries: the list of an endpoint, tests and retries. */
+/** Operations on deliveries: reading, testing and retrying. */
 import * as store from './delivery-repository.ts'
 import { tenantOf, type Tenant } from '../../api/caller.ts'
 import { isId, type Id } from '../../api/ids.ts'
@@ -26,17 +26,17 @@ export interface DeliveryService {
     page: Page,
   ): Promise<WebhookDelivery[]>
   get(sql: Db, tenant: Tenant, endpoint_id: string, id: string): Promise<WebhookDelivery>
-  /** Of any endpoint, including recently deleted ones. Null where there is none. */
+  /** Of any endpoint, including recently deleted ones. */
   find(sql: Db, tenant: Tenant, id: string): Promise<WebhookDelivery | null>
   /** Delivers a `webhook.test` event. Resolves after the first attempt or 5 seconds. */
   test(tenant: Tenant, endpoint_id: string): Promise<WebhookDelivery>
   /** One attempt now. Resolves after it or 5 seconds. */
   retry(tenant: Tenant, endpoint_id: string, id: string): Promise<WebhookDelivery>
-  /** Deliveries of an object's events to any endpoint, including recently deleted ones, newest first. */
+  /** To any endpoint, including recently deleted ones, newest first. */
   listOfObject(sql: Db, tenant: Tenant, object_id: string): Promise<WebhookDelivery[]>
   /**
-   * Retries up to 5,000 deliveries, oldest first, by the worker. Resolves to how many. `dry_run` retries none.
-   * Problems: resource_missing, delivery_state_invalid.
+   * Retries up to 5,000 deliveries by the worker, oldest first, unless `dry_run`. Resolves to how many. Problems:
+   * resource_missing, delivery_state_invalid.
    */
   retryAll(
     sql: Db,
@@ -46,8 +46,8 @@ export interface DeliveryService {
     dry_run: boolean,
   ): Promise<number>
   /**
-   * Deliveries not attempted yet, and failed ones that existed at `created_until`, each up to 5,000. Problem:
-   * resource_missing.
+   * Requested retries not attempted yet, and failed deliveries that existed at `created_until`, each up to 5,000.
+   * Problem: resource_missing.
    */
   retryProgress(
     sql: Db,
@@ -59,11 +59,10 @@ export interface DeliveryService {
   stop(): Promise<void>
 }
 
-/** If this process dies, the worker makes the attempt after this time. */
+/** Then the worker makes the attempt of a process that died. */
 const rescueAfterMs = 60_000
 
 const retriedAtOnce = 5_000
-/** Recently deleted endpoints whose deliveries are searched, too. */
 const deletedEndpointsMax = 200
 const eventsOfObjectMax = 50
 
@@ -188,7 +187,7 @@ async function testDelivery(tx: Db, { clock, ids }: Platform, tenant: Tenant, en
   return { endpoint, delivery: disabled(delivery) }
 }
 
-/** Removes an ended delivery for one more attempt. Problems: resource_missing, delivery_state_invalid. */
+/** Problems: resource_missing, delivery_state_invalid. */
 async function deliveryAgain(
   tx: Db,
   tenant: Tenant,

@@ -1,4 +1,4 @@
-/** SQL of single deliveries: look-ups, attempts on request, and the end of disabled endpoints' deliveries. */
+/** SQL of single deliveries: look-ups, requested attempts, and the end of disabled endpoints' deliveries. */
 import type { Tenant } from '../../api/caller.ts'
 import type { EventRow } from '../../platform/events/outbox.ts'
 import type { DeliveryStatus } from '../../api/resources/webhook-delivery.ts'
@@ -11,12 +11,12 @@ import type { Page } from '../../platform/http/paging.ts'
 const unended = (sql: Db, next_attempt_at: Fragment) =>
   sql`account_id, mode, endpoint_id, id, event_id, event_type, 'pending' as status, attempts, response_status, duration_ms, error, error_message, ${next_attempt_at} as next_attempt_at, created_at`
 export const pending = (sql: Db) => unended(sql, sql`next_run_at`)
-/** `next_attempt_at` is null for attempts on request: their `next_run_at` is only when the worker rescues them. */
+/** `next_attempt_at` is null for requested attempts, whose `next_run_at` is only their rescue by the worker. */
 export const waiting = (sql: Db) => unended(sql, sql`case when scheduled and attempts > 0 then next_run_at end`)
 export const ended = (sql: Db) =>
   sql`account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, null::timestamptz as next_attempt_at, created_at`
 
-/** Up to `limit + 1` deliveries of an endpoint, newest first. */
+/** Up to `limit + 1`, newest first. */
 export async function listDeliveries(
   sql: Db,
   tenant: Tenant,
@@ -63,7 +63,7 @@ export async function findEvent(sql: Db, { account_id, mode }: Tenant, id: strin
   return row ?? null
 }
 
-/** A delivery that this process attempts at once; due for the worker only if the process dies. */
+/** This process attempts the delivery at once; it is due for the worker only if the process dies. */
 export async function insertDirect(sql: Db, row: DeliveryRow, scheduled: boolean, next_run_at: string): Promise<void> {
   await sql`
     insert into webhook_retries (
@@ -88,7 +88,7 @@ export async function insertEnded(sql: Db, row: DeliveryRow): Promise<void> {
       values (${row.account_id}, ${row.mode}, ${row.endpoint_id}, ${row.id})`
 }
 
-/** Removes an ended delivery for another attempt. Null when someone else did. */
+/** Removes an ended delivery for another attempt. Null if someone else did. */
 export async function takeEnded(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -112,7 +112,7 @@ export async function takeEnded(
   return row ?? null
 }
 
-/** False when the worker had rescued the delivery. A failure counts only up to the breaker's threshold. */
+/** False if the worker had rescued the delivery. A failure counts only up to the breaker's threshold. */
 export async function recordDirect(sql: Db, done: AttemptResult): Promise<boolean> {
   const [gone] = await sql<DeliveryRow[]>`
     delete from webhook_retries
@@ -132,9 +132,7 @@ export async function recordDirect(sql: Db, done: AttemptResult): Promise<boolea
   return true
 }
 
-/**
- * Up to `limit` rows of each queue. `unless_active`: does nothing where the endpoint is active in the same statement.
- */
+/** Up to `limit` rows of each queue. `unless_active`: none if the endpoint is active in the same statement. */
 export async function dropPending(sql: Db, endpoint_id: string, limit: number, unless_active = false): Promise<number> {
   const guard = unless_active
     ? sql`and not exists (select from webhook_endpoints e where e.account_id = q.account_id and e.mode = q.mode and e.id = q.endpoint_id and e.status = 'active')`
@@ -170,7 +168,7 @@ export async function dropPending(sql: Db, endpoint_id: string, limit: number, u
   return dropped
 }
 
-/** Ends deliveries whose event is deleted. */
+/** For deliveries whose event is deleted. */
 export async function endWithoutEvent(sql: Db, rows: readonly { endpoint_id: string; id: string }[]): Promise<void> {
   await sql`
     with gone as (
@@ -194,7 +192,7 @@ export async function endWithoutEvent(sql: Db, rows: readonly { endpoint_id: str
     from gone on conflict do nothing`
 }
 
-/** Deletes failures whose deliveries were dropped with their partition, in slices. */
+/** Also deletes failures whose deliveries were dropped with their partition. */
 export async function expireDeliveries(sql: Db, floor: string, limit: number): Promise<number> {
   const ended = await sql`
     delete from webhook_deliveries where (account_id, mode, endpoint_id, id) in (
@@ -262,7 +260,7 @@ export async function findDeliveries(
 
 type Ended = 'delivered' | 'failed'
 
-/** Ids of deliveries with this status whose event is stored, oldest first. */
+/** Only deliveries whose event is stored, oldest first. */
 const chosen = (
   sql: Db,
   { account_id, mode }: Tenant,
@@ -281,7 +279,7 @@ const chosen = (
     ${created_until === undefined ? sql`` : sql`and created_at <= ${created_until}::timestamptz`}
   order by id limit ${limit}`
 
-/** How many deliveries `retryEnded` would retry, up to `limit`; with `created_until` only those that existed then. */
+/** How many deliveries `retryEnded` would retry; with `created_until` only those that existed then. */
 export async function countEnded(
   sql: Db,
   tenant: Tenant,
@@ -294,7 +292,7 @@ export async function countEnded(
   return rows.length
 }
 
-/** Requested retries that were not attempted yet, up to `limit`. */
+/** Requested retries that were not attempted yet. */
 export async function countRequested(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -307,7 +305,7 @@ export async function countRequested(
   return rows.length
 }
 
-/** Removes ended deliveries for one more attempt, without a schedule. Resolves to how many. */
+/** One more attempt, without a schedule. Resolves to how many. */
 export async function retryEnded(
   sql: Db,
   tenant: Tenant,

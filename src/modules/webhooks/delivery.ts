@@ -1,4 +1,4 @@
-/** A delivery: its row and its JSON. */
+/** Deliveries: their row and JSON. */
 import type { Tenant } from '../../api/caller.ts'
 import type { DeliveryStatus, WebhookDelivery } from '../../api/resources/webhook-delivery.ts'
 

@@ -46,7 +46,6 @@ export async function findEndpoint(sql: Db, { account_id, mode }: Tenant, id: st
   return row ?? null
 }
 
-/** Locks the row until the transaction ends. */
 export async function lockEndpoint(sql: Db, { account_id, mode }: Tenant, id: string): Promise<EndpointRow | null> {
   const [row] = await sql<EndpointRow[]>`
     select ${columns(sql)}
@@ -59,7 +58,7 @@ export async function lockEndpoint(sql: Db, { account_id, mode }: Tenant, id: st
   return row ?? null
 }
 
-/** True for current and deleted endpoints of this tenant: a cursor remains valid after a deletion. */
+/** Also for deleted endpoints: a cursor remains valid after a deletion. */
 export async function endpointExisted(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   const rows =
     await sql`select 1 from webhook_endpoints where account_id = ${account_id} and mode = ${mode} and id = ${id}`
@@ -75,10 +74,7 @@ export async function listEndpoints(sql: Db, { account_id, mode }: Tenant, page:
     order by id desc limit ${page.limit + 1}`
 }
 
-/**
- * Writes every field that can change. The version changes with the fields that affect deliveries, so that workers
- * read the endpoint again.
- */
+/** The version changes with fields that affect deliveries: workers read the endpoint again. */
 export async function updateEndpoint(sql: Db, row: EndpointRow): Promise<void> {
   await sql`
     update webhook_endpoints
@@ -105,10 +101,7 @@ export async function deleteEndpoint(sql: Db, { account_id, mode }: Tenant, id: 
   await sql`delete from webhook_leases where endpoint_id = ${id}`
 }
 
-/**
- * Subscribes an active endpoint. `fresh`: it receives events committed after this statement; otherwise the start
- * stays.
- */
+/** `fresh`: it receives events committed after this statement; otherwise the start stays. */
 export async function writeSubscriptions(sql: Db, row: EndpointRow, fresh: boolean): Promise<void> {
   const filters = setFilters(row.filters)
   const since = fresh
@@ -139,7 +132,7 @@ export async function removeSubscriptions(sql: Db, { account_id, mode }: Tenant,
       and endpoint_id = ${endpoint_id}`
 }
 
-/** Filters that restrict something, or null. */
+/** Without empty filters; null if none is left. */
 function setFilters(filters: EndpointFilters): string | null {
   const set = Object.entries(filters).filter(([, values]) => values.length > 0)
   return set.length === 0 ? null : JSON.stringify(Object.fromEntries(set))
@@ -147,7 +140,7 @@ function setFilters(filters: EndpointFilters): string | null {
 
 type SealedEndpoint = Readonly<Pick<EndpointRow, 'id' | 'secret' | 'previous_secret' | 'verification_token'>>
 
-/** Endpoints whose secrets may be encrypted with a previous key, in slices of the primary key. */
+/** In slices of the primary key. */
 export async function listSealed(sql: Db, after: string, limit: number): Promise<SealedEndpoint[]> {
   return await sql<SealedEndpoint[]>`
     select id, secret, previous_secret, verification_token
@@ -166,10 +159,7 @@ export async function reseal(sql: Db, old: SealedEndpoint, row: SealedEndpoint):
     where id = ${row.id} and secret = ${old.secret}`
 }
 
-/**
- * Up to `limit` endpoints of an account: current ones, then the newest deleted ones, whose deliveries are still
- * stored.
- */
+/** Current endpoints first, then the newest deleted ones, whose deliveries are still stored. */
 export async function endpointIds(sql: Db, { account_id, mode }: Tenant, limit: number): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id

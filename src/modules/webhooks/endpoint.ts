@@ -1,4 +1,4 @@
-/** A webhook endpoint: its row, its JSON, and the checks on what a client may set. */
+/** Webhook endpoints: their row, JSON, and the checks of client input. */
 import { Type, type Static } from 'typebox'
 import type { Detail } from '../../api/errors.ts'
 import { isId } from '../../api/ids.ts'
@@ -25,7 +25,7 @@ export interface EndpointRow extends Tenant {
   readonly metadata: Record<string, unknown>
   readonly source: string | null
   readonly created_by: { readonly type: string; readonly id: string }
-  /** Encrypted, like the next two. */
+  /** Encrypted, like `previous_secret` and `verification_token`. */
   readonly secret: string
   readonly previous_secret: string | null
   readonly previous_secret_until: string | null
@@ -116,7 +116,7 @@ export const RollSecret = Type.Object({
   ),
 })
 
-/** How long a creation waits for DNS; a name that does not resolve by then is accepted. */
+/** A name that does not resolve by then is accepted. */
 const lookupMs = 3_000
 
 /** Checks beyond the schema, except for the url. */

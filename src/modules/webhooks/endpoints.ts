@@ -1,4 +1,4 @@
-/** Operations on webhook endpoints: their events, from when on they receive them, and their secrets. */
+/** Operations on webhook endpoints. */
 import { randomBytes } from 'node:crypto'
 import * as store from './endpoint-repository.ts'
 import { actorOf, type Caller, type Tenant } from '../../api/caller.ts'
@@ -19,7 +19,7 @@ import {
   type EndpointRow,
 } from './endpoint.ts'
 
-/** Deliveries dropped in the transaction of the change; the worker drops the rest. */
+/** In the transaction of the change; the worker drops the rest. */
 const droppedAtOnce = 5_000
 
 export type AddressRule = Parameters<typeof checkEndpoint>[1]
@@ -134,10 +134,7 @@ export class EndpointService {
     return rolled
   }
 
-  /**
-   * Disables an endpoint that failed too often in a row, and publishes a domain event. Does nothing when that is no
-   * longer true.
-   */
+  /** Does nothing if the endpoint no longer fails too often. */
   async disableFailing(tenant: { account_id: string; mode: string }, id: string): Promise<void> {
     const { pool, settings, log, domain_events } = this.#platform
     const disabled = await transact(pool, async (tx) => {
@@ -166,14 +163,14 @@ export class EndpointService {
   }
 }
 
-/** Locked: a PATCH that disables the endpoint waits, or is committed. */
+/** With the lock, a PATCH that disables the endpoint waits, or is committed. */
 export async function lockedEndpoint(sql: Db, tenant: Tenant, id: string): Promise<EndpointRow> {
   const row = isId('we', id) ? await store.lockEndpoint(sql, tenant, id) : null
   if (row === null) throw missing('webhook endpoint', id)
   return row
 }
 
-/** Drops what waits for a disabled endpoint, slice by slice, because every transaction delays the event feed. */
+/** Drops deliveries of a disabled endpoint in slices, because every transaction delays the event feed. */
 async function emptyDisabled(sql: Db, tenant: Tenant, id: string): Promise<void> {
   const slice = async (tx: Db) =>
     (await lockedEndpoint(tx, tenant, id)).status === 'disabled' ? await dropPending(tx, id, droppedAtOnce) : 0

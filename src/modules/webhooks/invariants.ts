@@ -1,10 +1,10 @@
-/** Invariants of webhooks for `posthorn doctor`, in one snapshot. */
+/** Invariants of webhooks for `posthorn doctor`. */
 import { idFloor } from '../../lib/ids.ts'
 import { invariant, type Invariant, type Platform } from '../../platform/platform.ts'
 import { feedBlockers } from '../../platform/events/feed-horizon.ts'
 import type { Db } from '../../platform/database/sql.ts'
 
-/** Only newer events are checked, because each is a look-up. */
+/** Each event is a look-up. */
 const lookedBackMs = 3600_000
 
 export const webhookInvariants = ({ clock }: Pick<Platform, 'clock'>): readonly Invariant[] => [
@@ -90,7 +90,7 @@ async function cursorAhead(sql: Db): Promise<{ position: string; horizon: string
     where w.position >= h.horizon`
 }
 
-/** Only endpoints that never changed and have no filters are checked: earlier subscriptions of others are unknown. */
+/** Only of endpoints that never changed and have no filters: earlier subscriptions of others are unknown. */
 async function missedEvents(sql: Db, id_floor: string): Promise<{ id: string; type: string; endpoint_id: string }[]> {
   return await sql<{ id: string; type: string; endpoint_id: string }[]>`
     with wanted as (

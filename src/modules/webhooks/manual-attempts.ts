@@ -1,4 +1,4 @@
-/** Tests and retries on request, attempted by the process that received the request. */
+/** Requested tests and retries, attempted by the process that received the request. */
 import * as store from './delivery-repository.ts'
 import type { Tenant } from '../../api/caller.ts'
 import type { WebhookDelivery } from '../../api/resources/webhook-delivery.ts'
@@ -20,7 +20,7 @@ export interface AttemptDeps {
   readonly disableFailing: (tenant: Tenant, endpoint_id: string) => Promise<void>
 }
 
-/** How long a caller waits for an attempt. */
+/** How long a caller waits. */
 const waitMs = 5_000
 
 export class ManualAttempts {
@@ -32,7 +32,7 @@ export class ManualAttempts {
     this.#deps = deps
   }
 
-  /** Answers with the state after the attempt or the wait. `scheduled`: further attempts follow a failure. */
+  /** Answers after the attempt or the wait. `scheduled`: further attempts follow a failure. */
   async attemptAndAnswer(endpoint: EndpointRow, delivery: DeliveryRow, scheduled: boolean): Promise<WebhookDelivery> {
     const { clock, pool, log } = this.#deps.platform
     const work: Promise<void> = this.#attempt(endpoint, delivery, scheduled)
@@ -50,7 +50,7 @@ export class ManualAttempts {
     return deliveryObject((await store.findDelivery(pool, endpoint, endpoint.id, delivery.id)) ?? delivery)
   }
 
-  /** Aborts attempts in progress without counting them; the worker repeats them. */
+  /** Aborts attempts without counting them; the worker repeats them. */
   async stop(): Promise<void> {
     this.#end.abort()
     while (this.#inProgress.size > 0) await Promise.all(this.#inProgress)

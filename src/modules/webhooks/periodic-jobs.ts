@@ -1,4 +1,4 @@
-/** Periodic jobs of webhooks: partitions, retention, queue depths, and re-encryption of secrets. */
+/** Periodic jobs of webhooks. */
 import { idFloor } from '../../lib/ids.ts'
 import { maintainPartitions } from '../../platform/database/partitions.ts'
 import type { PeriodicJob, Platform } from '../../platform/platform.ts'

@@ -1,4 +1,4 @@
-/** Operations on webhook endpoints and their deliveries (behaviour: webhooks 2, 6). */
+/** HTTP routes of webhook endpoints and their deliveries (behaviour: webhooks 2, 6). */
 import { Type } from 'typebox'
 import { deletedOf } from '../../api/resources/shared-fields.ts'
 import { deliveryStatuses, WebhookDelivery } from '../../api/resources/webhook-delivery.ts'

@@ -1,4 +1,4 @@
-/** The service of webhooks for other modules: endpoints, deliveries, and the HTTP client. */
+/** The service of webhooks for other modules. */
 import { httpPoster, type HttpPoster } from '../../lib/http-poster.ts'
 import { nameResolver, type Resolve } from '../../lib/sockets.ts'
 import type { Db } from '../../platform/database/sql.ts'
@@ -11,14 +11,13 @@ export interface WebhookService {
   readonly endpoints: EndpointService
   readonly deliveries: DeliveryService
   readonly poster: HttpPoster
-  /** The columns that change when an account moves to another installation, by table. */
+  /** Columns that change when an account moves to another installation, by table. */
   movedColumns(sql: Db): Promise<Readonly<Record<string, MovedColumns>>>
-  /** Aborts attempts on request without counting them, and closes all connections. */
+  /** Aborts requested attempts without counting them, and closes all connections. */
   close(): Promise<void>
 }
 
 export interface WebhookParts {
-  /** By default DNS. */
   readonly resolve?: Resolve
   readonly ca?: string
   readonly random?: () => number

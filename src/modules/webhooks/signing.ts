@@ -1,14 +1,13 @@
-/** Signs deliveries with the opened secrets of an endpoint (behaviour: webhooks 4). */
+/** Signs deliveries (behaviour: webhooks 4). */
 import { eventHeaders, signingKey, type SigningKey } from '../../lib/event-headers.ts'
 import type { Secrets } from '../../platform/secrets/secrets.ts'
 import type { EndpointRow } from './endpoint.ts'
 
-/** The URL and the decrypted secrets of an endpoint. */
+/** The secrets are decrypted. */
 export interface Target {
   readonly url: string
   readonly secret: SigningKey
   readonly previous_secret: SigningKey | null
-  /** Milliseconds since 1970. */
   readonly previous_secret_until: number
   readonly verification_token: string | null
 }

@@ -28,7 +28,7 @@ export interface CommitDeps {
   readonly memoryQueue: MemoryQueue
   readonly alone: () => boolean
   /** After their commit. Must not block. */
-  readonly emitted: (rows: readonly MessageRow[]) => void
+  readonly onAccepted: (rows: readonly MessageRow[]) => void
 }
 
 export async function acceptUnderLocks(deps: CommitDeps, units: readonly Unit[], moment: Moment): Promise<void> {

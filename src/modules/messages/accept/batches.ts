@@ -12,7 +12,7 @@ import { checkMessage } from './requests.ts'
 import type { CheckedMessage } from './row.ts'
 import { problemOf } from './refusals.ts'
 import type { ItemOutcome, SubmissionItem } from './submission.ts'
-import { ofRequest, type SendingDeps } from './requests.ts'
+import { submissionOf, type SendingDeps } from './requests.ts'
 import type { MessageRow } from '../message.ts'
 import { findMessages } from '../repository.ts'
 import { messageTypes } from '../../../api/resources/channel.ts'
@@ -52,7 +52,7 @@ async function sendUnkeyed(deps: SendingDeps, caller: Caller, body: unknown): Pr
   const checked = await checkAll(deps, caller, body)
   const items = validOf(checked)
   if (items.length === 0) return { results: merged(checked, []), replayed: false }
-  const outcomes = await deps.ingest.submit({ ...ofRequest(caller, undefined), items })
+  const outcomes = await deps.ingest.submit({ ...submissionOf(caller, undefined), items })
   return { results: merged(checked, outcomes.map(resultOf)), replayed: false }
 }
 
@@ -69,13 +69,13 @@ async function sendKeyed(
     status: 207,
     response: { items: results(outcomes).map(storedItem) },
   })
-  const keep = async (outcomes: readonly ItemOutcome[]) =>
-    (await deps.keys.keep(request, stored(outcomes))) ? { results: results(outcomes), replayed: false } : 'known'
-  if (items.length === 0) return await keep([])
-  const outcomes = await deps.ingest.submit({ ...ofRequest(caller, request, stored), items })
+  const store = async (outcomes: readonly ItemOutcome[]) =>
+    (await deps.keys.storeAnswer(request, stored(outcomes))) ? { results: results(outcomes), replayed: false } : 'known'
+  if (items.length === 0) return await store([])
+  const outcomes = await deps.ingest.submit({ ...submissionOf(caller, request, stored), items })
   if (outcomes.some(({ kind }) => kind === 'known')) return 'known'
   if (outcomes.every((outcome) => outcome.kind === 'unavailable' && outcome.reason === 'full'))
-    return await keep(outcomes)
+    return await store(outcomes)
   const undecided = outcomes.find((outcome) => outcome.kind === 'unavailable')
   if (undecided !== undefined) throw problemOf(undecided)
   return { results: results(outcomes), replayed: false }

@@ -14,7 +14,7 @@ const idleFactor = 6
 const busyForMs = 30
 const fillMs = 10
 
-interface Company {
+interface Contention {
   readonly rows: number
   readonly requestsWait: boolean
   /** No other process accepts or sends. */
@@ -31,20 +31,20 @@ export class BulkPace {
     return this.#chunkRows
   }
 
-  from(now: number, { rows, requestsWait, alone }: Company): number {
+  earliestStart(now: number, { rows, requestsWait, alone }: Contention): number {
     const wanted = requestsWait || !alone || now < this.#busyUntil
     return Math.max(wanted ? this.#idleUntil : 0, rows < this.#chunkRows ? this.#fillsUntil : 0)
   }
 
-  begins(now: number): void {
+  rowsArrived(now: number): void {
     this.#fillsUntil = now + fillMs
   }
 
-  requestsCame(now: number): void {
+  requestsCommitted(now: number): void {
     this.#busyUntil = now + busyForMs
   }
 
-  committed(rows: number, began: number, ended: number): void {
+  chunkCommitted(rows: number, began: number, ended: number): void {
     const duration = ended - began
     this.#idleUntil = began + duration * (1 + idleFactor)
     if (rows * 2 > this.#chunkRows) this.#chunkRows = nextChunkRows(rows, duration)

@@ -76,7 +76,7 @@ function passOn(deps: CommitDeps, units: readonly Unit[], moment: Moment): void 
 }
 
 function announce(
-  { platform, memoryQueue, projections, emitted }: CommitDeps,
+  { platform, memoryQueue, projections, onAccepted }: CommitDeps,
   units: readonly Unit[],
   moment: Moment,
 ): void {
@@ -94,7 +94,7 @@ function announce(
   if (inMemory.length > 0) memoryQueue.offer(inMemory, moment.lease_until_ms)
   if (accepted.length > inMemory.length) platform.notify('dispatch')
   projections.wake(accepted)
-  emitted(accepted)
+  onAccepted(accepted)
 }
 
 function countAccepted({ metrics }: Platform, accepted: readonly MessageRow[]): void {

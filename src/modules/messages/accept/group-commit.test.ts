@@ -24,7 +24,7 @@ test('a rejected bulk submission commits nothing more, and others continue', asy
   ])
   await pump.stop()
 
-  assert.deepEqual(pump.load(), { interactive: 0, bulk: 0, outside: 0 })
+  assert.deepEqual(pump.load(), { interactive: 0, bulk: 0, unadmitted: 0 })
   assert.ok(database.asked() <= 2, `${database.asked()} statements`)
 })
 
@@ -48,16 +48,16 @@ test('a batch whose rows cannot be built is rejected, and the next batch continu
 
 test('accepted messages are answered even if they cannot be queued in memory', async () => {
   const database = databaseThat(() => Promise.resolve([accepted]))
-  const emitted = mock.fn(() => {
+  const onAccepted = mock.fn(() => {
     throw broken
   })
-  const pump = groupCommit(database.deps({ emitted }))
+  const pump = groupCommit(database.deps({ onAccepted }))
 
   const first = await pump.submit(messages('interactive', 1))
   const next = await pump.submit(messages('interactive', 1))
   await pump.stop()
 
-  assert.equal(emitted.mock.callCount(), 2)
+  assert.equal(onAccepted.mock.callCount(), 2)
   assert.deepEqual(
     [...first, ...next].map(({ kind }) => kind),
     ['accepted', 'accepted'],
@@ -105,7 +105,7 @@ test('large messages of an account wait up to a limit, and other accounts are no
     (await other).map(({ kind }) => kind),
     ['accepted'],
   )
-  assert.deepEqual(pump.load(), { interactive: 0, bulk: 0, outside: 0 })
+  assert.deepEqual(pump.load(), { interactive: 0, bulk: 0, unadmitted: 0 })
 })
 
 test('a message of one account is in the next batch, however many of another account wait', async () => {
@@ -159,7 +159,7 @@ test('one account may use a quarter of the capacity', async () => {
   await pump.stop()
 
   assert.equal(flood.filter(([first]) => first!.kind === 'unavailable').length, 10)
-  assert.deepEqual(pump.load(), { interactive: 0, bulk: 0, outside: 0 })
+  assert.deepEqual(pump.load(), { interactive: 0, bulk: 0, unadmitted: 0 })
 })
 
 const messages = (traffic: Traffic, count: number, body = 'Hello', account_id = 'acc_1'): Submission => ({
@@ -207,7 +207,7 @@ function databaseThat(answers: () => Promise<unknown>) {
     producers: producersOf([]),
     memoryQueue,
     alone: () => true,
-    emitted: () => undefined,
+    onAccepted: () => undefined,
   }
   return { asked: () => asked, deps: (more: object = {}) => ({ ...deps, ...more }) as unknown as CommitDeps }
 }

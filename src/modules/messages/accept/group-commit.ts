@@ -32,7 +32,7 @@ export interface IngestLoad {
   readonly interactive: number
   readonly bulk: number
   /** Rows of bulk submissions that are not admitted. */
-  readonly outside: number
+  readonly unadmitted: number
 }
 
 const interactiveRowsMax = 20_000
@@ -63,7 +63,7 @@ interface Queue {
 
 interface Bulk extends Queue {
   /** Partly admitted submissions. */
-  outside: { readonly pending: Pending; admitted: number }[]
+  unadmitted: { readonly pending: Pending; admitted: number }[]
   readonly pace: BulkPace
 }
 
@@ -83,7 +83,7 @@ export function groupCommit(deps: CommitDeps): Ingest {
   const pump: Pump = {
     deps,
     interactive: { units: [], rows: 0, characters: 0, loads: new Map() },
-    bulk: { units: [], rows: 0, characters: 0, loads: new Map(), outside: [], pace: new BulkPace() },
+    bulk: { units: [], rows: 0, characters: 0, loads: new Map(), unadmitted: [], pace: new BulkPace() },
     running: new Set(),
     answering: Promise.resolve(),
     stopping: false,
@@ -92,10 +92,10 @@ export function groupCommit(deps: CommitDeps): Ingest {
   }
   return {
     submit: (submission) => submit(pump, submission),
-    load: () => ({ interactive: pump.interactive.rows, bulk: pump.bulk.rows, outside: rowsOutside(pump.bulk) }),
+    load: () => ({ interactive: pump.interactive.rows, bulk: pump.bulk.rows, unadmitted: unadmittedRows(pump.bulk) }),
     async stop() {
       pump.stopping = true
-      turnAway(pump.bulk)
+      refuseWaiting(pump.bulk)
       pump.arrived?.()
       if (pump.running.size > 0) await new Promise<void>((resolve) => pump.idle.push(resolve))
     },
@@ -127,8 +127,8 @@ function submit(pump: Pump, submission: Submission): Promise<readonly ItemOutcom
   if (traffic === 'interactive') {
     enqueue(pump.interactive, unitOf(pending, items, 0))
   } else {
-    if (pump.bulk.units.length === 0) pump.bulk.pace.begins(performance.now())
-    pump.bulk.outside.push({ pending, admitted: 0 })
+    if (pump.bulk.units.length === 0) pump.bulk.pace.rowsArrived(performance.now())
+    pump.bulk.unadmitted.push({ pending, admitted: 0 })
     admit(pump.bulk)
     if (pump.bulk.rows >= pump.bulk.pace.chunkRows) pump.arrived?.()
   }
@@ -216,7 +216,10 @@ async function waitForTurn(pump: Pump): Promise<void> {
 
 function bulkWaitMs({ deps, interactive, bulk }: Pump): number {
   const now = performance.now()
-  return bulk.pace.from(now, { rows: bulk.rows, requestsWait: interactive.units.length > 0, alone: deps.alone() }) - now
+  return (
+    bulk.pace.earliestStart(now, { rows: bulk.rows, requestsWait: interactive.units.length > 0, alone: deps.alone() }) -
+    now
+  )
 }
 
 async function commitInteractive(pump: Pump): Promise<void> {
@@ -225,7 +228,7 @@ async function commitInteractive(pump: Pump): Promise<void> {
   pump.answering = commit(pump.deps, batch)
   await pump.answering
   if (batch.length < busyRequests) return
-  pump.bulk.pace.requestsCame(performance.now())
+  pump.bulk.pace.requestsCommitted(performance.now())
   await filled(() => pump.interactive.units.length, fullRequests, began + spacingMs)
 }
 
@@ -240,7 +243,7 @@ async function commitChunk(pump: Pump): Promise<void> {
   admit(bulk)
   await commit(pump.deps, batch)
   if (batch.some(({ pending }) => pending.rejected)) dropRejected(bulk)
-  bulk.pace.committed(batch.length, began, performance.now())
+  bulk.pace.chunkCommitted(batch.length, began, performance.now())
 }
 
 /** Alternates between accounts. Never splits a unit. */
@@ -268,13 +271,13 @@ function take(queue: Queue, rows_max: number): Unit[] {
 }
 
 function admit(bulk: Bulk): void {
-  while (bulk.outside.length > 0 && bulk.rows < bulkRowsMax) {
-    const entry = bulk.outside.shift()!
+  while (bulk.unadmitted.length > 0 && bulk.rows < bulkRowsMax) {
+    const entry = bulk.unadmitted.shift()!
     const { items } = entry.pending.submission
     const until = Math.min(items.length, entry.admitted + Math.min(bulkTurnRows, bulkRowsMax - bulk.rows))
     for (let at = entry.admitted; at < until; at++) enqueue(bulk, unitOf(entry.pending, [items[at]!], at))
     entry.admitted = until
-    if (until < items.length) bulk.outside.push(entry)
+    if (until < items.length) bulk.unadmitted.push(entry)
   }
 }
 
@@ -284,16 +287,16 @@ function dropRejected(bulk: Bulk): void {
     bulk.units.filter(({ pending }) => pending.rejected),
   )
   bulk.units = bulk.units.filter(({ pending }) => !pending.rejected)
-  bulk.outside = bulk.outside.filter(({ pending }) => !pending.rejected)
+  bulk.unadmitted = bulk.unadmitted.filter(({ pending }) => !pending.rejected)
   admit(bulk)
 }
 
-const rowsOutside = ({ outside }: Bulk): number =>
-  outside.reduce((sum, { pending, admitted }) => sum + pending.submission.items.length - admitted, 0)
+const unadmittedRows = ({ unadmitted }: Bulk): number =>
+  unadmitted.reduce((sum, { pending, admitted }) => sum + pending.submission.items.length - admitted, 0)
 
-function turnAway(bulk: Bulk): void {
+function refuseWaiting(bulk: Bulk): void {
   const outcome = { kind: 'unavailable', reason: 'stopping' } as const
-  for (const { pending, admitted } of bulk.outside.splice(0))
+  for (const { pending, admitted } of bulk.unadmitted.splice(0))
     answerAll(unitOf(pending, pending.submission.items.slice(admitted), admitted), outcome)
   dequeued(bulk, bulk.units)
   for (const unit of bulk.units.splice(0)) answerAll(unit, outcome)

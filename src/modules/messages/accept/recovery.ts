@@ -47,19 +47,19 @@ async function repeating(
       if (!raced && state !== undefined && /^2[23]/.test(state))
         return await afterDataError(deps, open, moment, path, error)
       deps.platform.storage.failed(error)
-      if (!raced && (refusesWrites(error) || wasCancelled(error))) return giveUp(open)
+      if (!raced && (refusesWrites(error) || wasCancelled(error))) return markUnavailable(open)
       if (!raced && !isUnreachable(error)) throw error
       if (!raced) await afterLostConnection(deps, open, error)
       open = open.filter((unit) => !isDecided(unit))
       if (repeat < (raced ? repeats : repeatsMax) || open.length === 0) continue
       if (!raced || open.length === 1) throw error
-      return await apart(deps, open, moment, path)
+      return await splitConflicting(deps, open, moment, path)
     }
   }
 }
 
 /** Halves the batch until units that want the same row of a producer are apart. */
-async function apart(deps: CommitDeps, units: readonly Unit[], moment: Moment, path: Path): Promise<void> {
+async function splitConflicting(deps: CommitDeps, units: readonly Unit[], moment: Moment, path: Path): Promise<void> {
   const half = Math.ceil(units.length / 2)
   for (const part of [units.slice(0, half), units.slice(half)])
     await repeating(deps, part, moment, path, part.length === 1 ? repeatsMax : 0)
@@ -96,15 +96,15 @@ async function afterDataError(
 
 /** Tries each row in a transaction that is rolled back. Resolves to the ids of rejected rows. */
 async function poisonedRows({ platform, projections }: CommitDeps, unit: Unit, moment: Moment): Promise<string[]> {
-  const takenBack = new Error('taken back')
+  const rolledBack = new Error('rolled back')
   const found: string[] = []
   for (const { row } of undecided([unit]).filter((one) => !one.row.poisoned)) {
     await transact(platform.pool, async (tx) => {
       const paid = { contact_id: null, billing_source: 'wallet', amount_micros: 0, package_grant_id: null } as const
       await insertMessages(tx, projections, [{ ...row, ...paid }], moment.at)
-      throw takenBack
+      throw rolledBack
     }).catch((error: unknown) => {
-      if (error === takenBack) return
+      if (error === rolledBack) return
       if (!/^2[23]/.test(sqlState(error) ?? '')) throw error
       row.poisoned = true
       found.push(row.id)
@@ -119,7 +119,7 @@ async function poisonedRows({ platform, projections }: CommitDeps, unit: Unit, m
  */
 async function afterLostConnection(deps: CommitDeps, units: readonly Unit[], error: unknown): Promise<void> {
   if (connectionLost(error) && !neverSent(error)) for (const unit of units) unit.mayBeStored = true
-  if (!units.some(({ mayBeStored }) => mayBeStored)) return giveUp(units)
+  if (!units.some(({ mayBeStored }) => mayBeStored)) return markUnavailable(units)
   const { clock } = deps.platform
   const until = clock.elapsed() + lookupForMs
   for (let attempt = 0; attempt < lookupsMax && clock.elapsed() < until; attempt++) {
@@ -135,7 +135,7 @@ async function afterLostConnection(deps: CommitDeps, units: readonly Unit[], err
     { err: error },
     'the connection to the database was lost during a commit and could not be restored',
   )
-  giveUp(units)
+  markUnavailable(units)
 }
 
 /** A rejection promises that nothing was stored; units that may be stored are answered as uncertain. */
@@ -146,12 +146,12 @@ export function endFailed(units: readonly Unit[], error: unknown): void {
       reject(unit, error)
       continue
     }
-    giveUp([unit])
+    markUnavailable([unit])
     answer(unit, unit.outcomes as ItemOutcome[])
   }
 }
 
-function giveUp(units: readonly Unit[]): void {
+function markUnavailable(units: readonly Unit[]): void {
   for (const { unit, index } of undecided(units))
     unit.outcomes[index] = { kind: 'unavailable', reason: unit.mayBeStored ? 'uncertain' : 'unreachable' }
 }

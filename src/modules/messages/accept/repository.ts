@@ -1,6 +1,6 @@
 /** SQL of accepting messages. */
 import { type Db, type Fragment, jsonRows, textColumn } from '../../../platform/database/sql.ts'
-import { acceptedTransitions } from '../projections-repository.ts'
+import { acceptedTransitionCte } from '../projections-repository.ts'
 import type { Projections } from '../projections.ts'
 import type { AcceptRow, Moment, Paid } from './row.ts'
 import type { ProducerFragment } from './producers.ts'
@@ -86,14 +86,7 @@ export async function insertMessages(
   at: string,
 ): Promise<void> {
   if (rows.length === 0) return
-  const pairs = projections.pairsOf(rows)
-  const transition =
-    pairs.length === 0
-      ? tx``
-      : tx`,
-    transition as (
-      ${acceptedTransitions(tx, pairs, tx`select account_id, mode, id, submission_key, origin_type, origin_id from i`, at)}
-    )`
+  const accepted = tx`select account_id, mode, id, submission_key, origin_type, origin_id from i`
   await tx`
     with i as materialized (
       select *
@@ -110,7 +103,7 @@ export async function insertMessages(
       select account_id, mode, id, channel_id, queue, rank, next_run_at, process_id
       from i
       order by n
-    )${transition}
+    )${acceptedTransitionCte(tx, projections.pairsOf(rows), accepted, at)}
     insert into messages (${messageColumns(tx)}, submission_key)
     select ${messageValues(tx, tx`billing_source, amount_micros, package_grant_id, contact_id`, at)}, submission_key
     from i
@@ -197,13 +190,10 @@ const producerParts = (sql: Db, { producer, moment }: AcceptBatch, keyed: boolea
   }
 }
 
-const transitionsOf = (sql: Db, { rows, projections, moment }: AcceptBatch, keyed: boolean) => {
-  const pairs = projections.pairsOf(rows)
-  if (pairs.length === 0) return sql``
+const transitionsOf = (sql: Db, { rows, projections, moment }: AcceptBatch, keyed: boolean): Fragment => {
   const key = keyed ? sql`submission_key` : sql`null::text as submission_key`
-  const source = sql`select account_id, mode, id, ${key}, origin_type, origin_id from decided where accepted`
-  return sql`,
-    transition as (${acceptedTransitions(sql, pairs, source, moment.at)})`
+  const accepted = sql`select account_id, mode, id, ${key}, origin_type, origin_id from decided where accepted`
+  return acceptedTransitionCte(sql, projections.pairsOf(rows), accepted, moment.at)
 }
 
 /** Includes keys, windows and projections only if rows need them. */

@@ -63,18 +63,18 @@ export async function sendMessage(
 ): Promise<Sent> {
   const requestKey =
     key === undefined ? undefined : { operation: 'POST /v1/messages', key, fingerprint: canonicalFingerprint(body) }
-  return await sendMade(deps, caller, requestKey, () => Promise.resolve(body))
+  return await sendBuilt(deps, caller, requestKey, () => Promise.resolve(body))
 }
 
-/** `make` resolves to the body. */
-export async function sendMade(
+/** `build` resolves to the body. */
+export async function sendBuilt(
   deps: SendingDeps,
   caller: Caller,
   requestKey: RequestKey | undefined,
-  make: () => Promise<unknown>,
+  build: () => Promise<unknown>,
 ): Promise<Sent> {
   if (requestKey === undefined) {
-    const sent = await sendOne(deps, caller, await make(), undefined)
+    const sent = await sendOne(deps, caller, await build(), undefined)
     if (sent instanceof Problem) throw sent
     if (sent === 'known') throw new Error('a message without a key was answered as known')
     return sent
@@ -82,7 +82,7 @@ export async function sendMade(
   const request = keyedRequest(caller, requestKey.operation, requestKey.key, requestKey.fingerprint)
   return await deps.keys.run({
     request,
-    attempt: async () => await sendOne(deps, caller, await make(), request),
+    attempt: async () => await sendOne(deps, caller, await build(), request),
     replay: (row) => replayed(deps, caller, row),
   })
 }
@@ -94,7 +94,7 @@ async function sendOne(
   request: KeyedRequest | undefined,
 ): Promise<Sent | Problem | 'known'> {
   const message = await checkMessage(deps, caller, body)
-  const [outcome] = await deps.ingest.submit({ ...ofRequest(caller, request), items: [{ message }] })
+  const [outcome] = await deps.ingest.submit({ ...submissionOf(caller, request), items: [{ message }] })
   if (outcome!.kind === 'accepted') return { row: outcome!.row, replayed: false }
   if (outcome!.kind === 'known') return 'known'
   const problem = problemOf(outcome!)
@@ -114,7 +114,7 @@ export async function checkMessage(deps: EligibilityDeps, tenant: Tenant, writte
   return await requireEligible(deps, tenant, channel, request)
 }
 
-export function ofRequest(
+export function submissionOf(
   caller: Caller,
   request: KeyedRequest | undefined,
   valueFrom?: ProducerData['valueFrom'],
@@ -157,7 +157,7 @@ export interface RequestKeys {
   /** Refuses a concurrent request with the same key, stores refusals, replays known keys. */
   run<A>(work: KeyedWork<A>): Promise<A>
   /** False if another process stored its answer first. */
-  keep(request: KeyedRequest, answer: StoredAnswer): Promise<boolean>
+  storeAnswer(request: KeyedRequest, answer: StoredAnswer): Promise<boolean>
 }
 
 export interface StoredAnswer {
@@ -165,7 +165,7 @@ export interface StoredAnswer {
   readonly response: object
 }
 
-const keep = (
+const storeAnswer = (
   { pool, clock, retention_clock }: Platform,
   request: KeyedRequest,
   answer: StoredAnswer,
@@ -174,7 +174,7 @@ const keep = (
 export function requestKeys(platform: Platform): RequestKeys {
   const flights = inFlight()
   return {
-    keep: (request, answer) => keep(platform, request, answer),
+    storeAnswer: (request, answer) => storeAnswer(platform, request, answer),
     run: (work) =>
       oneAtATime(platform, flights, work.request, {
         first: () => firstOrKnown(platform, work),
@@ -194,7 +194,8 @@ async function refusedBefore(platform: Platform, request: KeyedRequest, error: u
   if (!(error instanceof Problem)) throw error
   if ((await knownKey(platform, request)) !== null) return 'known'
   const overtaken =
-    isStoredRefusal(error) && !(await keep(platform, request, { status: error.status, response: storedRefusal(error) }))
+    isStoredRefusal(error) &&
+    !(await storeAnswer(platform, request, { status: error.status, response: storedRefusal(error) }))
   if (overtaken && (await knownKey(platform, request)) !== null) return 'known'
   throw error
 }

@@ -69,17 +69,17 @@ function itemsWorker(deps: CallbackItemDeps): Worker {
     async tick() {
       const now = platform.clock.now()
       const first = await listDueItems(platform.pool, isoTime(now), batchMax)
-      const others = await behind(deps, first, { now, after })
+      const others = await dueOfOtherChannels(deps, first, { now, after })
       after = others.last
       const due = [...first, ...others.items]
-      const quick = await applyQuickly(deps, due, isoTime(now)).catch((error: unknown) => {
+      const quick = await applyInOneStatement(deps, due, isoTime(now)).catch((error: unknown) => {
         platform.log.warn(
           { err: error },
           'receipts could not be applied in one statement; they are applied under locks',
         )
         return nothing
       })
-      const rest = quick.items === due.length ? nothing : await applyRest(deps, now, others.items)
+      const rest = quick.items === due.length ? nothing : await applyUnderLocks(deps, now, others.items)
       if (quick.items + rest.items > 0) platform.notify('fan-out')
       if (rest.replies.length + rest.raised > 0) platform.notify('dispatch')
       if (rest.files > 0) platform.notify('media')
@@ -89,7 +89,7 @@ function itemsWorker(deps: CallbackItemDeps): Worker {
   }
 }
 
-async function behind(
+async function dueOfOtherChannels(
   { platform }: CallbackItemDeps,
   first: readonly CallbackItemRow[],
   { now, after }: { readonly now: number; readonly after: string },
@@ -100,7 +100,11 @@ async function behind(
 }
 
 /** If due items cannot be applied together, applies each alone and retries failures with backoff. */
-async function applyRest(deps: CallbackItemDeps, now: number, others: readonly CallbackItemRow[]): Promise<Applied> {
+async function applyUnderLocks(
+  deps: CallbackItemDeps,
+  now: number,
+  others: readonly CallbackItemRow[],
+): Promise<Applied> {
   const { pool, log } = deps.platform
   try {
     return await applyDue(deps, now, others)
@@ -206,7 +210,11 @@ const mayWait = ({ retention_clock }: Pick<Platform, 'retention_clock'>, { creat
  * Receipts of remembered messages with one event. Those that change nothing are deleted: a message never returns to an
  * earlier status.
  */
-async function applyQuickly(deps: CallbackItemDeps, due: readonly CallbackItemRow[], at: string): Promise<Applied> {
+async function applyInOneStatement(
+  deps: CallbackItemDeps,
+  due: readonly CallbackItemRow[],
+  at: string,
+): Promise<Applied> {
   // failures are applied under locks, and later receipts must not overtake them
   const failing = new Set(
     due.flatMap(({ provider_id, item }) =>

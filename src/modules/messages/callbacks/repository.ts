@@ -267,7 +267,7 @@ export async function findNamed<T extends NamedItem>(tx: Db, named: readonly T[]
 }
 
 /** At most `rows_max` of each kind. */
-export async function forgetProviderRecords(sql: Db, cutoff: string, rows_max: number): Promise<number> {
+export async function deleteProviderRecords(sql: Db, cutoff: string, rows_max: number): Promise<number> {
   const callbacks = await sql`
       delete from provider_callbacks
       where id in (select id from provider_callbacks where received_at < ${cutoff} order by id limit ${rows_max})`

@@ -9,7 +9,7 @@ import type { Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { type ChannelRow, type ChannelService, isUp } from '../../channels/service.ts'
 import type { CircuitBreakers } from './circuit-breakers.ts'
-import { type DueQueue, hastenJobs } from './repository.ts'
+import { type DueQueue, makeJobsDue } from './repository.ts'
 import type { Completion } from './completion.ts'
 import { queueOf, type Sessions } from './job.ts'
 
@@ -87,12 +87,12 @@ export async function refreshRefusedTemplates(
   channels: ChannelService,
   completions: readonly Completion[],
 ): Promise<void> {
-  const doubted = new Map(
+  const refused = new Map(
     completions.flatMap(({ job: { row }, outcome }) =>
       outcome.kind === 'refused' && outcome.template_refused === true ? [[row.channel_id, row] as const] : [],
     ),
   )
-  for (const row of doubted.values()) {
+  for (const row of refused.values()) {
     try {
       const channel = await channels.find(tenantOf(row), row.channel_id)
       if (channel !== null) await channels.templateRefused(pool, channel)
@@ -109,7 +109,7 @@ export async function refreshRefusedTemplates(
 export const failWaiting =
   (platform: Pick<Platform, 'clock'>) =>
   async (sql: Db, events: readonly ChannelDeletedEvent[]): Promise<void> => {
-    await hastenJobs(sql, events.map(queueOf), isoTime(platform.clock.now()))
+    await makeJobsDue(sql, events.map(queueOf), isoTime(platform.clock.now()))
   }
 
 /** There may be no worker for hours. */
@@ -121,5 +121,5 @@ export async function failAcceptedAfterDeletion(
   channels: Pick<ChannelService, 'deletedSince'>,
 ): Promise<number> {
   const deleted = await channels.deletedSince(pool, isoTime(clock.now() - deletedAgoMs))
-  return deleted.length === 0 ? 0 : await hastenJobs(pool, deleted.map(queueOf), isoTime(clock.now()))
+  return deleted.length === 0 ? 0 : await makeJobsDue(pool, deleted.map(queueOf), isoTime(clock.now()))
 }

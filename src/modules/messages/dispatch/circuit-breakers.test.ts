@@ -51,12 +51,12 @@ test('an answer between failures restarts the count', () => {
 
 test('a provider is unreachable after half a minute of failures, and again only after another half minute', () => {
   const { made } = failing(10)
-  const [early, late] = [made.outOfReach(29_999).length, made.outOfReach(30_000).length]
+  const [early, late] = [made.unreachable(29_999).length, made.unreachable(30_000).length]
   made.reached('ch_1', 30_000)
-  const quiet = made.outOfReach(90_000).length
+  const quiet = made.unreachable(90_000).length
   made.note(row, { kind: 'unknown' }, { began_ms: 60_000, now_ms: 90_000 })
 
-  assert.deepEqual([early, late, quiet, made.outOfReach(90_000).length], [0, 1, 0, 1])
+  assert.deepEqual([early, late, quiet, made.unreachable(90_000).length], [0, 1, 0, 1])
 })
 
 test('after refused credentials or a lost connection one message is sent first', () => {
@@ -65,7 +65,7 @@ test('after refused credentials or a lost connection one message is sent first',
   const afterRefusal = [go('ch_1', 0, 5), go('ch_1', 0, 5)]
   made.disconnected('ch_1', 500)
 
-  assert.deepEqual([...afterRefusal, go('ch_1', 500, 5), made.outOfReach(60_000)], [1, 0, 1, []])
+  assert.deepEqual([...afterRefusal, go('ch_1', 500, 5), made.unreachable(60_000)], [1, 0, 1, []])
 })
 
 test('probes alternate between the oldest and the newest message, and an unsent probe does not count', () => {
@@ -216,9 +216,9 @@ test('a clock that is set back does not prevent probes or disconnection', () => 
   fails(3_600_000, 10)
   go('ch_1', 0, 1)
   fails(100, 1)
-  const early = made.outOfReach(30_099).length
+  const early = made.unreachable(30_099).length
   fails(30_100, 1)
-  const late = made.outOfReach(30_100).length
+  const late = made.unreachable(30_100).length
   const tried = [31_000, 31_000, 31_000].map(
     (tried_ms, n) => (made.connectionTested('ch_1', tried_ms, 31_001 + n), go('ch_1', 31_001 + n, 5)),
   )

@@ -74,8 +74,8 @@ export interface CircuitBreakers {
   waits(channel_id: string, now_ms: number): boolean
   /** Null unless the channel is paused. */
   probeAt(channel_id: string): number | null
-  outOfReach(now_ms: number): Failing[]
-  /** The connection works: `outOfReachMs` starts again. */
+  unreachable(now_ms: number): Failing[]
+  /** The connection works: `unreachableMs` starts again. */
   reached(channel_id: string, now_ms: number): void
   /** A successful test makes the next probe due. Repeated calls for the same test change nothing. */
   connectionTested(channel_id: string, tested_ms: number, now_ms: number): void
@@ -90,7 +90,7 @@ const failuresMax = 10
 const probeFirstMs = 1000
 const probeMaxMs = 30_000
 /** Then the channel is disconnected (behaviour: channels 4.5). */
-const outOfReachMs = 30_000
+const unreachableMs = 30_000
 /** Bounds of the pause that a provider requests, which may be an hour or nothing. */
 const requestedMinMs = 100
 const requestedMaxMs = 60_000
@@ -135,8 +135,10 @@ export function circuitBreakers({ log, wake }: Pick<Platform, 'log' | 'wake'>): 
       return open !== undefined && waits(open, now_ms)
     },
     probeAt: (channel_id) => openOne(state, channel_id)?.probe_ms ?? null,
-    outOfReach: (now_ms) =>
-      [...failing.values()].filter(({ since_ms, last_ms }) => now_ms - since_ms >= outOfReachMs && last_ms >= since_ms),
+    unreachable: (now_ms) =>
+      [...failing.values()].filter(
+        ({ since_ms, last_ms }) => now_ms - since_ms >= unreachableMs && last_ms >= since_ms,
+      ),
     reached(channel_id, now_ms) {
       const one = failing.get(channel_id)
       if (one !== undefined && isOpen(one)) one.since_ms = now_ms
@@ -165,7 +167,7 @@ function beginProbe(state: State, channel_id: string, now_ms: number): void {
   if (open === undefined) return
   open.probes += 1
   // on a throttled channel the next probe waits for the answer to this one, or its timeout
-  open.probe_ms = now_ms + ('times' in open ? probeMaxMs : growing(open.probes + 1))
+  open.probe_ms = now_ms + ('times' in open ? probeMaxMs : backoff(open.probes + 1))
 }
 
 function returnProbe(state: State, channel_id: string, now_ms: number): void {
@@ -212,7 +214,7 @@ function note(
   return 'over'
 }
 
-const begun = ({ account_id, mode, channel_id, channel_type }: ChannelRef, since_ms: number): Failing => {
+const newFailing = ({ account_id, mode, channel_id, channel_type }: ChannelRef, since_ms: number): Failing => {
   return {
     account_id,
     mode,
@@ -228,13 +230,13 @@ const begun = ({ account_id, mode, channel_id, channel_type }: ChannelRef, since
 }
 
 const openedNow = (channel: ChannelRef, now_ms: number): Failing => ({
-  ...begun(channel, now_ms),
+  ...newFailing(channel, now_ms),
   failures: failuresMax,
   open_ms: now_ms,
   probe_ms: now_ms,
 })
 
-const growing = (times: number): number => Math.min(probeFirstMs * 2 ** Math.min(times - 1, 10), probeMaxMs)
+const backoff = (times: number): number => Math.min(probeFirstMs * 2 ** Math.min(times - 1, 10), probeMaxMs)
 
 const isOpen = ({ failures }: Failing): boolean => failures >= failuresMax
 
@@ -273,7 +275,7 @@ function fail(
   { began_ms, now_ms, probe }: Required<Omit<AttemptTimes, 'to'>>,
 ): boolean {
   const { account_id, channel_id } = channel
-  const one = failing.get(channel_id) ?? begun(channel, began_ms)
+  const one = failing.get(channel_id) ?? newFailing(channel, began_ms)
   failing.set(channel_id, one)
   one.failures += 1
   if (isAhead(one.since_ms, now_ms)) one.since_ms = now_ms
@@ -318,7 +320,7 @@ function throttle(
   const known = throttled.get(channel_id)
   // attempts in progress when the pause began count once
   const times = known === undefined ? 1 : probe ? known.times + 1 : known.times
-  const own_ms = known !== undefined && !probe ? 0 : times === 1 && requested_ms > 0 ? 0 : growing(times)
+  const own_ms = known !== undefined && !probe ? 0 : times === 1 && requested_ms > 0 ? 0 : backoff(times)
   const until_ms = now_ms + Math.max(requested_ms, own_ms)
   if (known !== undefined && !probe && until_ms <= known.probe_ms) return null
   const one = known ?? { account_id, mode, channel_id, channel_type, open_ms: now_ms, probe_ms: 0, probes: 0, times: 0 }

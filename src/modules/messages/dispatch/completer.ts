@@ -153,7 +153,7 @@ async function finishBatch(
   await disconnectLostChannels(platform, channels, batch)
   await refreshRefusedTemplates(platform, channels, batch)
   for (const { job } of batch) jobs.end(job)
-  if (jobs.placesWanted()) platform.wake('dispatch')
+  if (jobs.takePlacesWanted()) platform.wake('dispatch')
   platform.notify('callbacks', 'fan-out')
   projections.wake(batch.map(({ job }) => job.row))
   wakes.plan(batch)

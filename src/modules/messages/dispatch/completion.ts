@@ -274,8 +274,8 @@ export function returnedJobOf(completion: Completion): ReturnedJob[] {
   const { job, outcome } = completion
   const queried = wasQueried(completion)
   // an earlier attempt stays unknown until the provider reports its outcome
-  const inDoubt = job.outcome_unknown && !(wasAttempted(completion) && completion.notFound === true)
-  const outcome_unknown = !hasMoreAccepted(completion) && (inDoubt || queried || outcome.kind === 'unknown')
+  const isUnresolved = job.outcome_unknown && !(wasAttempted(completion) && completion.notFound === true)
+  const outcome_unknown = !hasMoreAccepted(completion) && (isUnresolved || queried || outcome.kind === 'unknown')
   return [
     {
       message_id: job.row.id,

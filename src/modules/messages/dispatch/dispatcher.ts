@@ -72,7 +72,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     withdraw: (message_ids) => jobs.withdraw(message_ids, clock.elapsed()),
     recheck: consent.recheck,
     persistSends: () => executing.persistSends(Infinity),
-    rescue: rescuing.all,
+    rescue: rescuing.rescueAll,
     async stop() {
       await scheduling.stop()
       completing.stop()
@@ -98,7 +98,7 @@ const dispatchWorker = (
   name: 'dispatch',
   poll_every_ms: 500,
   async tick() {
-    const rescued = await rescuing.some()
+    const rescued = await rescuing.rescueIfDue()
     await executing.persistSends(clock.now() - persistAfterMs)
     const claimed = await scheduling.claim()
     const ready = scheduling.ready()

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startPlatform } from '../../../../test/support/world.ts'
-import { expiredSearch, lookedMax } from './expiry.ts'
+import { expiredSearch, scannedMax } from './expiry.ts'
 import { findExpired, searchStart } from './queues-repository.ts'
 
 const queueNamed = (queue: string) => ({ queue, account_id: 'acc_1', mode: 'live', channel_id: 'ch_1' }) as const
@@ -28,7 +28,7 @@ async function searching(t: TestContext) {
 test('a search reads a limited number of jobs per queue and priority, and the next one continues after them', async (t) => {
   const { pool, clock, leave } = await searching(t)
   await leave('long', 50, [50])
-  const search = { at: clock.iso(), aged: clock.iso(), looked_max: 10, found_max: 100 }
+  const search = { at: clock.iso(), aged: clock.iso(), scanned_max: 10, found_max: 100 }
 
   const seen: unknown[] = []
   let from = [searchStart('long', 0)]
@@ -47,13 +47,13 @@ test('a search reads a limited number of jobs per queue and priority, and the ne
 
 test('all expired messages are found, in long and short queues', async (t) => {
   const { leave, look } = await searching(t)
-  await leave('long', 2 * lookedMax, [1, lookedMax, 2 * lookedMax])
+  await leave('long', 2 * scannedMax, [1, scannedMax, 2 * scannedMax])
   await leave('short', 5, [2])
 
   const found: string[] = []
   for (let n = 0; n < 12; n++) found.push(...(await look(['long', 'short'])))
 
-  assert.deepEqual(found.toSorted(), ['long_1', `long_${lookedMax}`, `long_${2 * lookedMax}`, 'short_2'].toSorted())
+  assert.deepEqual(found.toSorted(), ['long_1', `long_${scannedMax}`, `long_${2 * scannedMax}`, 'short_2'].toSorted())
 })
 
 test('when more has expired than fits in one search, the next search follows at once', async (t) => {

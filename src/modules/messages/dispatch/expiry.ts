@@ -10,11 +10,11 @@ export interface ExpiredSearch {
   claim(queues: readonly DueQueue[], lease_until: string, rows_max: number): Promise<ClaimedRow[]>
 }
 
-const lookEveryMs = 1000
+const searchEveryMs = 1000
 /** Searching takes at most 1/20 of the time. */
 const share = 20
 /** Jobs per search; they take PostgreSQL about 20 ms. */
-export const lookedMax = 4000
+export const scannedMax = 4000
 const partsMax = 200
 const rememberedMax = 30_000
 
@@ -49,7 +49,7 @@ export function expiredSearch({
     const rest_ms = (now - began_ms) * share
     for (const { queue, rank } of searched) {
       const from = searchStart(queue, rank)
-      parts.set(keyOf(from), { again_ms: now + Math.max(lookEveryMs, rest_ms), from })
+      parts.set(keyOf(from), { again_ms: now + Math.max(searchEveryMs, rest_ms), from })
     }
     for (const from of reached) parts.set(keyOf(from), { again_ms: now + rest_ms, from })
   }
@@ -60,9 +60,9 @@ export function expiredSearch({
       const from = nextOf(queues, began_ms)
       if (from.length === 0 || rows_max <= 0) return []
       try {
-        const looked_max = Math.floor(lookedMax / from.length)
+        const scanned_max = Math.floor(scannedMax / from.length)
         const times = { at: isoTime(clock.now()), aged: isoTime(retention_clock.now()) }
-        const { message_ids, reached } = await findExpired(pool, { ...times, from, looked_max, found_max: rows_max })
+        const { message_ids, reached } = await findExpired(pool, { ...times, from, scanned_max, found_max: rows_max })
         if (message_ids.length < rows_max) note(from, reached, began_ms)
         return await claimFound(pool, { message_ids, lease_until, process_id })
       } catch (error) {

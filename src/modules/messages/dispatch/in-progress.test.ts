@@ -93,7 +93,7 @@ test('a job is what was last written of it, however it was got at, and ends once
 
 test('who waits for places is told of once, when some were given back', () => {
   const jobs = inProgress()
-  jobs.findPlaces(true)
+  jobs.setPlacesWanted(true)
 
-  assert.deepEqual([jobs.placesWanted(), jobs.placesWanted()], [true, false])
+  assert.deepEqual([jobs.takePlacesWanted(), jobs.takePlacesWanted()], [true, false])
 })

@@ -11,9 +11,9 @@ export interface InProgress {
   runningOf(queue: string): number
   runningByType(): Map<string, number>
   /** Whether waiting jobs found all places used. */
-  findPlaces(wanting: boolean): void
+  setPlacesWanted(wanting: boolean): void
   /** Reported once. */
-  placesWanted(): boolean
+  takePlacesWanted(): boolean
   has(message_id: string): boolean
   add(job: Job): void
   /** It is sent or ended. */
@@ -89,8 +89,8 @@ export function inProgress(): InProgress {
     },
     runningOf: running.ofQueue,
     runningByType: running.byType,
-    findPlaces: (found) => void (wanting = found),
-    placesWanted() {
+    setPlacesWanted: (found) => void (wanting = found),
+    takePlacesWanted() {
       const were = wanting
       wanting = false
       return were

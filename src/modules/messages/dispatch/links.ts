@@ -11,28 +11,28 @@ import { isUp, type ChannelService } from '../../channels/service.ts'
 import type { CircuitBreakers, Failing } from './circuit-breakers.ts'
 import type { InProgress } from './in-progress.ts'
 import { queueOf } from './job.ts'
-import { isOurs, type Holding } from './scheduler.ts'
+import { isOurs, type Ownership } from './scheduler.ts'
 import { listWaiting } from './repository.ts'
 
-export interface LinksDeps extends Holding {
+export interface LinksDeps extends Ownership {
   readonly platform: Platform
   readonly channels: ChannelService
   readonly circuitBreakers: CircuitBreakers
   readonly jobs: InProgress
 }
 
-const lookEveryMs = 1000
+const pollEveryMs = 1000
 const triedAtOnce = 20
 
 export const linksWorker = (deps: LinksDeps): Worker => ({
   name: 'links',
-  poll_every_ms: lookEveryMs,
+  poll_every_ms: pollEveryMs,
   async tick() {
     const { platform, circuitBreakers } = deps
     measure(deps)
     const lost = await Promise.all(
       circuitBreakers
-        .outOfReach(platform.clock.now())
+        .unreachable(platform.clock.now())
         .slice(0, triedAtOnce)
         .map((failing) => tryLink(deps, failing)),
     )

@@ -24,7 +24,7 @@ export interface Search {
   /** Messages created earlier expire by this clock (docs/decisions/clock-jumps.md). */
   readonly aged: string
   /** Per queue and priority. */
-  readonly looked_max: number
+  readonly scanned_max: number
   readonly found_max: number
 }
 
@@ -34,7 +34,7 @@ export interface Found {
   readonly reached: readonly SearchPosition[]
 }
 
-export async function findExpired(sql: Db, { from, at, aged, looked_max, found_max }: Search): Promise<Found> {
+export async function findExpired(sql: Db, { from, at, aged, scanned_max, found_max }: Search): Promise<Found> {
   const column = (of: (position: SearchPosition) => string | number) => textColumn(from.map(of))
   const [row] = await sql<Found[]>`
     with looked as materialized (
@@ -51,7 +51,7 @@ export async function findExpired(sql: Db, { from, at, aged, looked_max, found_m
           and priority = r.priority
           and next_run_at <= ${at}
           and (next_run_at, message_id) > (r.next_run_at, r.message_id)
-        order by next_run_at, message_id limit ${looked_max}
+        order by next_run_at, message_id limit ${scanned_max}
       ) j
     ),
     ends as (
@@ -65,7 +65,7 @@ export async function findExpired(sql: Db, { from, at, aged, looked_max, found_m
         '[]'
       )
       from ends
-      where jobs = ${looked_max}
+      where jobs = ${scanned_max}
     ) as reached,
       array(
         select l.message_id from looked l cross join lateral (

@@ -65,8 +65,8 @@ export function channelRates(): ChannelRates {
       const rate = rateAt(state, channel_id, now_ms)
       if (rate === undefined || rate === null) return now_ms
       const { grants, count, spent } = sentUntil(state, channel_id, now_ms, rate)
-      const flown_ms = now_ms + Math.ceil((Math.max(0, spent - rate * burst) * secondMs) / rate)
-      return count + 1 <= rate ? flown_ms : Math.max(flown_ms, grants[0]!.at_ms + secondMs)
+      const burst_free_ms = now_ms + Math.ceil((Math.max(0, spent - rate * burst) * secondMs) / rate)
+      return count + 1 <= rate ? burst_free_ms : Math.max(burst_free_ms, grants[0]!.at_ms + secondMs)
     },
     take(channel_id, now_ms, wanted) {
       const rate = rateAt(state, channel_id, now_ms)
@@ -112,9 +112,9 @@ function sentUntil({ sent }: State, channel_id: string, now_ms: number, rate: nu
   const known = sent.get(channel_id)
   // the clock was set back
   if (known === undefined || known.at_ms > now_ms) {
-    const made: SentRecently = { grants: [], count: 0, spent: 0, at_ms: now_ms }
-    sent.set(channel_id, made)
-    return made
+    const fresh: SentRecently = { grants: [], count: 0, spent: 0, at_ms: now_ms }
+    sent.set(channel_id, fresh)
+    return fresh
   }
   while (known.grants.length > 0 && known.grants[0]!.at_ms <= now_ms - secondMs)
     known.count -= known.grants.shift()!.count

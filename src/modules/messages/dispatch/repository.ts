@@ -2,7 +2,7 @@
 import type { MessageRow } from '../message.ts'
 import { type Db, type Fragment, jsonRows, textColumn } from '../../../platform/database/sql.ts'
 import { isAlive } from '../../../platform/jobs/process-registry.ts'
-import { transitionsFrom } from '../projections-repository.ts'
+import { transitionCte } from '../projections-repository.ts'
 import type { Projections } from '../projections.ts'
 import type { ProbeChoice } from './circuit-breakers.ts'
 import type { Tenant } from '../../../api/caller.ts'
@@ -137,7 +137,7 @@ export const pickedByProcess = (
   order by c.next_run_at, m.id`
 
 /** Resolves to the number of jobs made due. */
-export async function hastenJobs(sql: Db, queues: readonly string[], at: string): Promise<number> {
+export async function makeJobsDue(sql: Db, queues: readonly string[], at: string): Promise<number> {
   const { count } = await sql`
       update dispatch_jobs
       set next_run_at = ${at}
@@ -228,15 +228,15 @@ const abandoned = (
     )
   )`
 
-function rescuedTransitions(sql: Db, { pairs }: Projections): Fragment {
-  if (pairs.length === 0) return sql``
-  const changes = sql`
-    select account_id, mode, id as message_id, submission_key, origin_type, origin_id,
-      'queued' as from_status, 'sending' as status, updated_at as at
-    from marked`
-  return sql`,
-    transition as (${transitionsFrom(sql, pairs, changes)})`
-}
+const rescuedTransitions = (sql: Db, { pairs }: Projections): Fragment =>
+  transitionCte(
+    sql,
+    pairs,
+    sql`
+      select account_id, mode, id as message_id, submission_key, origin_type, origin_id,
+        'queued' as from_status, 'sending' as status, updated_at as at
+      from marked`,
+  )
 
 export async function releaseJobs(
   sql: Db,

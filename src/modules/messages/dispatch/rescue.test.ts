@@ -9,7 +9,7 @@ test('leases are renewed and messages rescued once a second, even after the cloc
   let renewed = 0
   const leases = { renew: async () => void (renewed += 1) } as unknown as RescuerDeps['leases']
   const scheduling = { sweep: async () => undefined } as unknown as RescuerDeps['scheduling']
-  const taking = rescuer({ platform, projections: projectionsOf(platform, []), leases, scheduling })
+  const rescuing = rescuer({ platform, projections: projectionsOf(platform, []), leases, scheduling })
   const counts: number[] = []
   for (const move of [
     () => clock.advance(0),
@@ -19,7 +19,7 @@ test('leases are renewed and messages rescued once a second, even after the cloc
     () => clock.advance(1000),
   ]) {
     await move()
-    await taking.some()
+    await rescuing.rescueIfDue()
     counts.push(renewed)
   }
 

@@ -12,8 +12,8 @@ export interface RescuerDeps extends Pick<TransitionDeps, 'platform' | 'projecti
 }
 
 export interface Rescuer {
-  some(): Promise<number>
-  all(): Promise<void>
+  rescueIfDue(): Promise<number>
+  rescueAll(): Promise<void>
 }
 
 const everyMs = 1000
@@ -23,7 +23,7 @@ const batchesMax = 5
 
 export function rescuer(deps: RescuerDeps): Rescuer {
   const last = { ms: -Infinity }
-  const some = async (): Promise<number> => {
+  const rescueIfDue = async (): Promise<number> => {
     const { clock } = deps.platform
     if (clock.elapsed() - last.ms < everyMs) return 0
     last.ms = clock.elapsed()
@@ -35,9 +35,9 @@ export function rescuer(deps: RescuerDeps): Rescuer {
     return rescued
   }
   return {
-    some,
-    async all() {
-      while ((await some()) === batchMax * batchesMax);
+    rescueIfDue,
+    async rescueAll() {
+      while ((await rescueIfDue()) === batchMax * batchesMax);
     },
   }
 }

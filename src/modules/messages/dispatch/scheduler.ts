@@ -278,18 +278,18 @@ async function adoptPauses(state: State, queues: readonly store.DueQueue[]): Pro
   await state.pauses.adopt(live.flatMap(({ channel_id }) => (isMine(state, channel_id) ? [channel_id] : [])))
 }
 
-export interface Holding {
+export interface Ownership {
   readonly leases: Pick<ChannelLeases, 'holds'>
   readonly sessions: Pick<Sessions, 'sends'>
 }
 
 /** Whether this process dispatches the channel. */
-const isMine = ({ leases, sessions }: Holding, channel_id: string): boolean =>
+const isMine = ({ leases, sessions }: Ownership, channel_id: string): boolean =>
   leases.holds(channel_id) || sessions.sends(channel_id)
 
 /** Every process may send messages of test mode. */
-export const isOurs = (holding: Holding, { mode, channel_id }: Pick<MessageRow, 'mode' | 'channel_id'>): boolean =>
-  mode === 'test' || isMine(holding, channel_id)
+export const isOurs = (ownership: Ownership, { mode, channel_id }: Pick<MessageRow, 'mode' | 'channel_id'>): boolean =>
+  mode === 'test' || isMine(ownership, channel_id)
 
 function capacitiesOf(state: State, queues: readonly store.DueQueue[], rows_max: number): store.QueueCapacity[] {
   const each_max = Math.max(10, Math.ceil(rows_max / Math.max(1, queues.length)))
@@ -349,7 +349,7 @@ function ready(state: State): Job[] {
     inFlight += more
     return more
   })
-  jobs.findPlaces(wanting)
+  jobs.setPlacesWanted(wanting)
   return going
 }
 

@@ -30,7 +30,7 @@ const waitMs = 5 * 60_000
 /** The same parts are repetitions for this long after joining. */
 const repeatedWithinMs = 10 * 60_000
 const gap = '…'
-const lookEveryMs = 10_000
+const pollEveryMs = 10_000
 const dueAtOnce = 500
 
 /**
@@ -120,7 +120,7 @@ export function partsWorker(deps: PartsDeps): Worker {
   const { platform, projections } = deps
   return {
     name: 'inbound-parts',
-    poll_every_ms: lookEveryMs,
+    poll_every_ms: pollEveryMs,
     async tick() {
       const done = await transact(platform.pool, async (tx) => await endDue(deps, tx))
       if (done.rows.length > 0) platform.notify('fan-out')

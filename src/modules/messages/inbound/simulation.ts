@@ -50,7 +50,7 @@ export async function simulateInbound(
   return rows[0]!
 }
 
-const comingIn: readonly string[] = [...messageTypes.filter((type) => type !== 'template'), ...inboundTypes]
+const simulatedTypes: readonly string[] = [...messageTypes.filter((type) => type !== 'template'), ...inboundTypes]
 
 async function checked(
   channels: ChannelService,
@@ -60,11 +60,11 @@ async function checked(
   type: string,
   reply_to: string | null,
 ): Promise<ChannelRow> {
-  if (!comingIn.includes(type))
+  if (!simulatedTypes.includes(type))
     throw invalid(
       'type',
       'invalid_value',
-      `\`type\` must be a type that comes in: text, attachments, location, contacts, ${inboundTypes.join(', ')}.${didYouMean(type, comingIn)}`,
+      `\`type\` must be an inbound type: text, attachments, location, contacts, ${inboundTypes.join(', ')}.${didYouMean(type, simulatedTypes)}`,
     )
   const channel = await channels.find(tenant, body.channel)
   // keys of test mode find sandbox channels only

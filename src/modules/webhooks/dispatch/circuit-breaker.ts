@@ -1,11 +1,9 @@
 /**
- * The circuit breaker of an endpoint: after five consecutive failures, attempts are made one at a time, at most one a
- * second, until one succeeds.
+ * The circuit breaker of an endpoint: after five consecutive failures, one attempt at a time, at most one a second,
+ * until one succeeds.
  */
 
-/** Consecutive failures that open the breaker. */
 export const breakerThreshold = 5
-/** Between attempts while the breaker is open. */
 export const breakerIntervalMs = 1_000
 
 export interface CountedOutcome {
@@ -15,13 +13,13 @@ export interface CountedOutcome {
   readonly breaker_open: boolean
 }
 
-/** Failures after the last success of an endpoint, by the state of the breaker when they started. */
+/** Failures since the last success, by the state of the breaker when they started. */
 export interface FailureTally {
   closed: number
   open: number
 }
 
-/** Endpoints whose last attempt succeeded are left out. */
+/** Without endpoints whose last attempt succeeded. */
 export function tallyFailures(outcomes: readonly CountedOutcome[]): Map<string, FailureTally> {
   const tallies = new Map<string, FailureTally>()
   for (const { endpoint_id, failed, breaker_open } of outcomes) {
@@ -37,6 +35,6 @@ export function tallyFailures(outcomes: readonly CountedOutcome[]): Map<string, 
   return tallies
 }
 
-/** Attempts made in parallel count up to the threshold only, so a short outage never disables an endpoint. */
+/** Parallel attempts count up to the threshold only, so a short outage never disables an endpoint. */
 export const failuresAfter = (failures: number, { closed, open }: FailureTally): number =>
   failures + Math.min(closed, Math.max(0, breakerThreshold - failures)) + open

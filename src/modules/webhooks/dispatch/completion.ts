@@ -1,4 +1,4 @@
-/** Records outcomes in sets and counts consecutive failures. */
+/** The completer records outcomes in batches and counts consecutive failures. */
 import * as store from './repository.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { EndpointSession, EndpointSessions, DeliveryJob } from './endpoint-sessions.ts'
@@ -10,14 +10,13 @@ import { clearFailures, lockFailures, writeFailures, type FailureCount, asWorker
 export interface CompleterDeps {
   readonly platform: Platform
   readonly sessions: Pick<EndpointSessions, 'release'>
-  /** Called with the changed consecutive failures of an endpoint. Never rejects. */
+  /** Never rejects. */
   readonly onFailures: (endpoint_id: string, failures: number) => Promise<void>
   readonly onIdle: () => void
 }
 
 const recordedAtOnce = 500
 const recordedTogether = 300
-/** How long an outcome waits to be recorded with others. */
 const batchWaitMs = 50
 const againMs = 250
 
@@ -50,7 +49,7 @@ export class Completer {
     return this.#outcomes.some((outcome) => outcome.session === session)
   }
 
-  /** Stops retrying failed writes; another process repeats the attempts that are not recorded. */
+  /** Stops retrying failed writes; another process repeats attempts that are not recorded. */
   abandon(): void {
     this.#abandoned = true
   }
@@ -112,7 +111,7 @@ export interface AttemptOutcome {
   readonly failed: boolean
   readonly result: AttemptResult
   /**
-   * A later attempt at the endpoint succeeded, so this failure does not count. Stays set when the outcome is put back
+   * A later attempt at the endpoint succeeded, so this failure does not count. Stays set if the outcome is put back
    * without that success.
    */
   overtaken?: true
@@ -147,10 +146,7 @@ const talliesOf = (set: readonly AttemptOutcome[]): Map<string, FailureTally> =>
       .map(({ job, failed }) => ({ endpoint_id: job.endpoint_id, failed, breaker_open: job.breaker_open })),
   )
 
-/**
- * Deliveries no longer in the queue were recorded by another process and are skipped. Resolves to the changed counts
- * of consecutive failures.
- */
+/** Skips deliveries that another process recorded. Resolves to the changed counts of consecutive failures. */
 export async function recordOutcomes(pool: Pool, set: RecordingSet): Promise<FailureCount[]> {
   // in the order in which dropPending locks rows
   const results = set.outcomes.map(({ result }) => result).toSorted((a, b) => (a.id < b.id ? -1 : 1))
@@ -176,7 +172,6 @@ export async function recordOutcomes(pool: Pool, set: RecordingSet): Promise<Fai
 
 const keyOf = ({ endpoint_id, id }: store.DeliveryKey): string => `${endpoint_id} ${id}`
 
-/** Resolves to all counts that the set may have changed. */
 async function countFailures(
   sql: Db,
   { outcomes, tallies }: RecordingSet,

@@ -4,15 +4,13 @@ import type { Target } from '../signing.ts'
 import { breakerThreshold, breakerIntervalMs } from './circuit-breaker.ts'
 import type { DueRow } from './repository.ts'
 
-/** Concurrent attempts at one endpoint; each quick success adds one. */
+/** Concurrent attempts; each quick success adds one. */
 const limitAtFirst = 4
 const limitMax = 64
 const limitWhenSlow = 8
-/** An endpoint whose answers take longer counts as slow. */
 const slowAfterMs = 1_000
 
 export interface DeliveryJob extends Omit<DueRow, 'next_run_at'> {
-  /** Milliseconds since 1970. */
   readonly due_ms: number
   /** By the monotonic clock; 0 before the attempt. */
   started_at: number
@@ -46,17 +44,17 @@ export interface EndpointSession {
   active: boolean
   target: Target | undefined
   failures: number
-  /** Loaded and not started, oldest first. */
+  /** Not started, oldest first. */
   buffer: DeliveryJob[]
-  /** Ids that are loaded and not recorded. */
+  /** Loaded and not recorded. */
   readonly loaded: Set<string>
   inProgress: Set<DeliveryJob>
   limit: number
   slow: boolean
-  /** Continue reading after this id; empty: from the start. */
+  /** Where reading continues; empty: at the start. */
   after: string
   more: boolean
-  /** Start of the last attempt, by the monotonic clock. */
+  /** Of the last attempt, by the monotonic clock. */
   started_at: number
   /** By the monotonic clock. */
   used_at: number
@@ -83,10 +81,7 @@ const newSession = (endpoint_id: string, now: number): EndpointSession => ({
   used_at: now,
 })
 
-/**
- * This process or none has the lease. Without one, either the endpoint was deleted or another process is acquiring
- * it.
- */
+/** Without a lease, the endpoint was deleted or another process is acquiring it. */
 export function markDue(session: EndpointSession, taken: boolean, now: number): void {
   session.taken = taken
   if (!taken) session.version = 0
@@ -111,7 +106,6 @@ export function canStart(session: EndpointSession, now: number): boolean {
 export const prefetchOf = (session: EndpointSession): number =>
   session.failures >= breakerThreshold ? 2 : Math.min(256, Math.max(8, session.limit * 4))
 
-/** Quick successes raise the concurrency limit, failures lower it. */
 export function adapt(session: EndpointSession, job: DeliveryJob, outcome: PostOutcome, now: number): void {
   session.inProgress.delete(job)
   session.used_at = now
@@ -185,7 +179,7 @@ export class EndpointSessions {
     this.#releasedMeanwhile?.add(job.id)
   }
 
-  /** The result of `read`, with the ids that were released meanwhile. */
+  /** `released`: ids released during the read. */
   async whileReading<T>(read: () => Promise<T>): Promise<{ read: T; released: ReadonlySet<string> }> {
     const released = (this.#releasedMeanwhile = new Set<string>())
     return { read: await read().finally(() => (this.#releasedMeanwhile = undefined)), released }

@@ -1,4 +1,4 @@
-/** A bounded cache of event bodies, built once for all endpoints that receive the event. */
+/** A bounded cache of event bodies, built once for all endpoints. */
 import { eventBody } from '../feed/event.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { EventRow } from '../../../platform/events/outbox.ts'
@@ -14,7 +14,7 @@ export interface EventBodies {
   get(event_id: string): Buffer | undefined
 }
 
-/** An event may be a megabyte: bodies beyond the bound are read when they are needed. */
+/** An event may be a megabyte: bodies beyond the bound are read when needed. */
 const usualBounds = { bodies_max: 4_000, bytes_max: 64 * 1024 * 1024 }
 const readAtOnce = 100
 

@@ -1,4 +1,4 @@
-/** Makes attempts: signs and posts one delivery. */
+/** The executor signs and posts one delivery. */
 import type { HttpPoster, PostOutcome } from '../../../lib/http-poster.ts'
 import { traceparentOf } from '../../../lib/trace-context.ts'
 import type { Platform } from '../../../platform/platform.ts'

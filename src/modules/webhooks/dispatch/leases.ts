@@ -18,7 +18,6 @@ export class SessionManager {
   readonly #sessions: EndpointSessions
   readonly #leases: EndpointLeases
   #renewed = longAgo
-  /** The next scan starts after this endpoint. */
   #scannedTo = ''
 
   constructor(platform: Platform, sessions: EndpointSessions) {
@@ -27,7 +26,7 @@ export class SessionManager {
     this.#leases = endpointLeases(platform)
   }
 
-  /** Renews leases, releases idle ones, and closes the sessions of lost ones. */
+  /** Also closes idle sessions and those of lost leases. */
   async renewLeases(): Promise<void> {
     const { clock } = this.#platform
     if (ageOf(clock, this.#renewed) < renewEveryMs || this.#sessions.size === 0) return
@@ -62,7 +61,7 @@ export class SessionManager {
     return ready
   }
 
-  /** Reads changed endpoints: an attempt uses the current address and secret. */
+  /** An attempt uses the current address and secret. */
   async refresh(ready: readonly EndpointSession[]): Promise<void> {
     const concerned = new Set([...ready, ...this.#sessions.all().filter((session) => session.buffer.length > 0)])
     if (concerned.size === 0) return
@@ -81,8 +80,8 @@ export class SessionManager {
   }
 
   /**
-   * A race with the fan-out may have left deliveries. Endpoints enabled meanwhile are skipped. Resolves to the number
-   * of deliveries.
+   * A race with the fan-out may have left deliveries. Skips endpoints enabled meanwhile. Resolves to how many were
+   * dropped.
    */
   async dropForInactive(ready: readonly EndpointSession[]): Promise<number> {
     let dropped = 0
@@ -100,7 +99,7 @@ export class SessionManager {
     if (session !== undefined) this.#sessions.reread(markStale(session))
   }
 
-  /** Releases every lease. Never rejects: without the database they expire. */
+  /** Never rejects: without the database the leases expire. */
   async stop(): Promise<void> {
     await this.#leases.release(this.#sessions.ids()).catch(() => undefined)
     this.#sessions.clear()
@@ -108,16 +107,12 @@ export class SessionManager {
 }
 
 export interface EndpointLeases {
-  /**
-   * Endpoints after `after` with due deliveries and the owners of their leases, after acquiring free ones. Queues due
-   * retries first.
-   */
+  /** After acquiring free leases and queueing due retries. Only endpoints after `after`. */
   dueEndpoints(after: string): Promise<DueEndpoint[]>
   renew(endpoint_ids: readonly string[]): Promise<string[]>
   release(endpoint_ids: readonly string[]): Promise<void>
 }
 
-/** Endpoints per scan. */
 const endpointsPerPass = 1_000
 const retriesPerPass = 2_000
 const leaseMs = 60_000

@@ -25,7 +25,7 @@ export class QueueReader {
     return this.#reading !== undefined
   }
 
-  /** Reads until no buffer is low. One read at a time. */
+  /** Until no buffer is low. One read at a time. */
   readMore(): Promise<void> {
     this.#reading ??= this.#readUntilEnough()
     return this.#reading
@@ -78,7 +78,7 @@ export class QueueReader {
     }
   }
 
-  /** Due deliveries with their bodies. Those in `gone` end, because their events are deleted. */
+  /** Deliveries in `gone` end, because their events are deleted. */
   async #readWithBodies(wanted: readonly ReadAhead[]): Promise<{ rows: DueRow[]; gone: ReadonlySet<DueRow> }> {
     const { pool, bodies } = this.#deps
     const rows = await readDue(pool, wanted)

@@ -1,12 +1,11 @@
-/** SQL of the delivery queue. Across tenants. */
+/** SQL of the delivery queue, across tenants. */
 import { jsonRows, type Db, textColumn, type Fragment } from '../../../platform/database/sql.ts'
 import type { EndpointRow } from '../endpoint.ts'
 import { isAlive } from '../../../platform/jobs/process-registry.ts'
 import type { AttemptResult } from '../attempt.ts'
 
 /**
- * Sets up transactions of workers: they commit without waiting for the disk, since lost work is repeated, and never
- * plan to scan the whole queue.
+ * Worker transactions commit without waiting for the disk, since lost work is repeated, and never scan the whole queue.
  */
 export async function asWorker(sql: Db): Promise<void> {
   await sql`select set_config('synchronous_commit', 'off', true), set_config('enable_seqscan', 'off', true)`
@@ -17,7 +16,7 @@ export interface DueEndpoint {
   readonly process_id: string | null
 }
 
-/** Endpoints with due deliveries, and whether retries are due that are not queued yet. */
+/** `retries_due`: retries are due that are not queued yet. */
 export async function listDueEndpoints(
   sql: Db,
   { at, after, limit }: { at: string; after: string; limit: number },
@@ -33,7 +32,7 @@ export async function listDueEndpoints(
   }
 }
 
-/** Queues due retries, those due first in front. */
+/** Earliest first. */
 export async function queueDueRetries(sql: Db, at: string, limit: number): Promise<void> {
   await sql`
     with due as (
@@ -73,7 +72,7 @@ export type EndpointState = Pick<
   | 'version'
 > & { readonly failures: number }
 
-/** Endpoints whose version has changed. Deleted ones have the status `disabled`. */
+/** Only endpoints whose version has changed. Deleted ones have the status `disabled`. */
 export async function readEndpoints(
   sql: Db,
   known: readonly { id: string; version: number }[],
@@ -112,7 +111,7 @@ export async function readDue(sql: Db, wanted: readonly ReadAhead[]): Promise<Du
     from webhook_due_deliveries(${jsonRows(wanted)}::text::json)`
 }
 
-/** Due deliveries and those waiting for a retry, counted up to 100,000 each. */
+/** Counted up to 100,000 each. */
 export async function queueDepths(sql: Db): Promise<{ due: number; waiting: number }> {
   const [row] = await sql<{ due: number; waiting: number }[]>`
     select (select count(*) from (select 1 from webhook_queue limit 100000) q)::int as due,
@@ -128,7 +127,7 @@ export interface LeaseOptions {
   readonly alive_since: string
 }
 
-/** Acquires leases that no living process has. Resolves to the endpoints whose lease was acquired. */
+/** Acquires leases that no living process has. Resolves to their endpoints. */
 export async function takeLeases(
   sql: Db,
   endpoint_ids: readonly string[],
@@ -146,7 +145,7 @@ export async function takeLeases(
   return rows.map((row) => row.endpoint_id)
 }
 
-/** Locks endpoints that meet `condition` in the order of their ids, which an update alone does not. */
+/** Locks in the order of ids, which an update alone does not. */
 const lockedOf = (sql: Db, endpoint_ids: readonly string[], condition: Fragment) => sql`
   select endpoint_id
   from webhook_leases
@@ -217,7 +216,7 @@ export async function failuresOf(sql: Db, endpoint_id: string): Promise<number> 
   return row?.failures ?? 0
 }
 
-/** Records successes (`webhook_record_delivered`). Fails (23505) where one is on record already. */
+/** Fails (23505) if one is recorded already. */
 export async function recordSuccesses(sql: Db, done: readonly AttemptResult[]): Promise<void> {
   const column = (of: (one: AttemptResult) => string | number | null) => textColumn(done.map(of))
   await sql`
@@ -254,7 +253,7 @@ export async function takeFromQueue(sql: Db, keys: readonly DeliveryKey[]): Prom
     returning q.account_id, q.mode, q.endpoint_id, q.id, q.event_id, q.event_type, q.scheduled, q.created_at`
 }
 
-/** Skips existing rows, as after a commit whose answer was lost. Resolves to what was written. */
+/** Skips existing rows, as after a commit whose answer was lost. Resolves to the rows written. */
 export async function insertResults(
   sql: Db,
   rows: readonly (AttemptedDelivery & AttemptResult)[],

@@ -1,4 +1,4 @@
-/** Decides which deliveries start now: limits per endpoint, slots, fairness between accounts. */
+/** The scheduler decides which deliveries start now: limits per endpoint, slots, fairness between accounts. */
 import type { SteadyClock } from '../../../lib/clock.ts'
 import { breakerThreshold } from './circuit-breaker.ts'
 import {
@@ -10,7 +10,7 @@ import {
 } from './endpoint-sessions.ts'
 import type { EventBodies } from './event-bodies.ts'
 
-/** Attempts in progress in this process; slow endpoints together may use half of the slots. */
+/** Slow endpoints together may use half of the slots. */
 const slotsMax = 2_048
 const slowMax = slotsMax / 2
 /** A large body uses several slots, since it stays in memory until its receiver has read it. */
@@ -60,9 +60,7 @@ export class Scheduler {
     startInTurn(this.#deps.sessions.all(), (session) => this.#startOne(session))
   }
 
-  /**
-   * Frees the slots of an attempt. `wasSlow`: its endpoint counted as slow at the start. Call `startNext` afterwards.
-   */
+  /** `wasSlow`: the endpoint counted as slow at the start. Call `startNext` afterwards. */
   ended({ slots = 1 }: DeliveryJob, wasSlow: boolean): void {
     this.#inProgress -= 1
     this.#taken -= slots
@@ -107,7 +105,7 @@ export class Scheduler {
   }
 }
 
-/** One delivery for each account in turn, so that no account uses all slots. */
+/** One delivery per account in turn, so that no account uses all slots. */
 function startInTurn(sessions: readonly EndpointSession[], begin: (session: EndpointSession) => boolean): void {
   const waiting = sessions.filter((session) => session.buffer.length > 0)
   const accounts = [...Map.groupBy(waiting, (session) => session.account_id).values()]

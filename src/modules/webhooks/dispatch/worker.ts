@@ -18,15 +18,14 @@ export interface DeliveryWorkerDeps {
   readonly poster: HttpPoster
   readonly disable: (tenant: { account_id: string; mode: string }, endpoint_id: string) => Promise<void>
   /**
-   * Emits endpoints that this process changed: no attempt may start with the old state after the request was
-   * answered.
+   * Emits endpoints that this process changed: no attempt may start with the old state after the request was answered.
    */
   readonly onChange: (listener: (endpoint_id: string) => void) => void
   /** 0 ≤ x < 1, for jitter. */
   readonly random: () => number
 }
 
-/** How long a run waits for its attempts; the others continue during the next run. */
+/** Unfinished attempts continue during the next run. */
 const batchWaitMs = 25
 const graceMs = 3_000
 
@@ -96,7 +95,7 @@ class DeliveryWorker {
     return worked
   }
 
-  /** Makes one attempt, queues its outcome, and starts further ones. */
+  /** Makes one attempt, then starts further ones. */
   async #deliver(session: EndpointSession, job: DeliveryJob, body: Buffer): Promise<void> {
     const wasSlow = session.slow
     const outcome = await this.#executor.post(session, job, body)
@@ -128,7 +127,6 @@ class DeliveryWorker {
     if (this.#scheduler.inProgress === 0 || this.#stopping) this.#completer.flush()
   }
 
-  /** Disables the endpoint when it reaches the limit of consecutive failures. */
   async #onFailures(endpoint_id: string, failures: number): Promise<void> {
     const { platform, disable } = this.#deps
     const session = this.#sessions.get(endpoint_id)
@@ -164,7 +162,7 @@ class Idle {
   readonly #isIdle: () => boolean
   #waiting: (() => void)[] = []
 
-  /** `check` evaluates `isIdle`; call it whenever something ends. */
+  /** Call `check` whenever something ends. */
   constructor(clock: Clock, isIdle: () => boolean) {
     this.#clock = clock
     this.#isIdle = isIdle

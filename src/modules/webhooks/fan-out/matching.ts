@@ -17,9 +17,8 @@ export interface FeedEvent {
 
 export interface Subscription extends Since {
   readonly endpoint_id: string
-  /** Null: no filter. */
   readonly filters: EndpointFilters | null
-  /** Of its endpoint; null where it was deleted. */
+  /** Null if its endpoint was deleted. */
   readonly version: number | null
 }
 
@@ -36,7 +35,6 @@ export interface NewDelivery {
 
 export type Subscriptions = ReadonlyMap<string, readonly Subscription[]>
 
-/** The key of subscriptions: account, mode and type of event. */
 export const kindOf = ({ account_id, mode, type }: Pick<FeedEvent, 'account_id' | 'mode' | 'type'>): string =>
   `${account_id} ${mode} ${type}`
 
@@ -44,10 +42,7 @@ export const kindOf = ({ account_id, mode, type }: Pick<FeedEvent, 'account_id' 
 export const deliveryId = (event_id: string, endpoint_id: string): string =>
   `whd_${event_id.slice(4, 18)}${hash('md5', event_id + endpoint_id, 'hex').slice(0, 12)}`
 
-/**
- * Deliveries of these events, oldest first. `objectOf` returns the object of an event; undefined: it is no longer
- * stored.
- */
+/** Oldest first. `objectOf` returns the object of an event; undefined: it is no longer stored. */
 export function makeDeliveries(
   events: readonly FeedEvent[],
   subscriptions: Subscriptions,
@@ -101,7 +96,6 @@ const fieldsOf: Readonly<Record<string, Partial<Record<keyof EndpointFilters, Fi
   },
 }
 
-/** The fields of an event's object that filters use. */
 export type FilterFields = Readonly<
   Record<'id' | 'channel_id' | 'channel_type' | 'direction' | 'type' | 'origin', unknown>
 >
@@ -128,7 +122,6 @@ export function passesFilters(filters: EndpointFilters, event_type: string, obje
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null
 
-/** From when on an endpoint receives events. */
 export interface Since {
   /** The snapshot's xmax in the format of event positions: the epoch above 48 bits of transaction id. */
   readonly position: string
@@ -136,11 +129,10 @@ export interface Since {
   readonly snapshot: string
 }
 
-/** The bits of a position that contain the transaction id. */
 const epochShift = 48n
 const transactionMask = (1n << epochShift) - 1n
 
-/** Whether an event of this position was committed after the snapshot was taken. */
+/** Whether the event was committed after the snapshot was taken. */
 export function isLater(event_position: string, since: Since): boolean {
   const [event, from] = [BigInt(event_position), BigInt(since.position)]
   if (event >= from) return true

@@ -1,4 +1,4 @@
-/** SQL of the fan-out. Across tenants. */
+/** SQL of the fan-out, across tenants. */
 import type { EndpointFilters } from '../../../api/resources/webhook-endpoint.ts'
 import { textColumn, type Db } from '../../../platform/database/sql.ts'
 import { kindOf, type FeedEvent, type NewDelivery, type Subscription } from './matching.ts'
@@ -82,7 +82,7 @@ export interface FanOutStep {
   readonly from: FanOutCursor
   readonly to: FanOutCursor
   readonly at: string
-  /** The versions of endpoints for which the step was computed. */
+  /** For which the step was computed. */
   readonly endpoints: ReadonlyMap<string, number>
   readonly deliveries: readonly NewDelivery[]
 }
@@ -90,8 +90,8 @@ export interface FanOutStep {
 export type StaleStep = 'endpoints' | 'feed'
 
 /**
- * Writes nothing where another process moved the cursor, an endpoint has changed, or the last event is missing after
- * a failover. Null: it was written. Commits without waiting for the disk.
+ * Writes nothing if another process moved the cursor, an endpoint changed, or the last event is missing after a
+ * failover; null if written. Commits without waiting for the disk.
  */
 export async function commitFanOut(sql: Db, step: FanOutStep): Promise<StaleStep | null> {
   const { from, to, at, endpoints, deliveries } = step
@@ -123,7 +123,7 @@ export async function commitFanOut(sql: Db, step: FanOutStep): Promise<StaleStep
   return row!.changed ? 'endpoints' : 'feed'
 }
 
-/** An SQL expression for each column that is exported with another value. */
+/** SQL expressions of columns that are exported with another value. */
 export type MovedColumns = Readonly<Record<string, string>>
 
 export async function movedColumns(sql: Db): Promise<Readonly<Record<string, MovedColumns>>> {

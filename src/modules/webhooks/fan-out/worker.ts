@@ -1,4 +1,4 @@
-/** The fan-out worker: follows the event feed and queues the deliveries of active subscriptions. */
+/** The fan-out worker follows the event feed and queues deliveries of active subscriptions. */
 import * as store from './repository.ts'
 import { isoTime, pause } from '../../../lib/clock.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
@@ -8,11 +8,11 @@ import { readEvents } from '../feed/repository.ts'
 import { filterFieldsOf, type FilterFields, makeDeliveries, type FeedEvent, type Subscriptions } from './matching.ts'
 
 const eventsPerPass = 2_000
-/** Per run, except for the deliveries of a single event: an account may have hundreds of endpoints. */
+/** Except for those of a single event: an account may have hundreds of endpoints. */
 const deliveriesPerPass = 10_000
 const objectsAtOnce = 100
 const soonMs = 15
-/** Runs in a row that find events but none that is final: then an unrelated transaction may block the feed. */
+/** Runs in a row without a final event; then an unrelated transaction may block the feed. */
 const blockedRuns = 10
 
 export interface FanOutResult {
@@ -20,10 +20,7 @@ export interface FanOutResult {
   readonly queued: number
   readonly blocked: boolean
   readonly more: boolean
-  /**
-   * Why nothing was written: another process moved the cursor, an endpoint changed, or the events are lost. Null: it
-   * was written.
-   */
+  /** Why nothing was written; null if written. */
   readonly stale: store.StaleStep | null
 }
 
@@ -49,7 +46,6 @@ export function fanOutWorker(platform: Platform): Worker {
   }
 }
 
-/** Matches up to `limit` new events with subscriptions and writes the deliveries with the cursor. */
 export async function fanOutOnce(platform: Platform, limit = eventsPerPass): Promise<FanOutResult> {
   const { pool, clock } = platform
   const { cursor, events: found, blocked } = await store.readFeedSlice(pool, limit)
@@ -72,7 +68,7 @@ export async function fanOutOnce(platform: Platform, limit = eventsPerPass): Pro
   return { events: events.length, queued: deliveries.length, blocked, more, stale: null }
 }
 
-/** The first events whose deliveries fit in one run; at least one. */
+/** At least one event, then as many as fit in one run. */
 function withinDeliveries(events: readonly FeedEvent[], subscriptions: Subscriptions): readonly FeedEvent[] {
   let deliveries = 0
   const end = events.findIndex(
@@ -81,7 +77,7 @@ function withinDeliveries(events: readonly FeedEvent[], subscriptions: Subscript
   return end === -1 ? events : events.slice(0, Math.max(1, end))
 }
 
-/** Filtered fields by event id. Read in chunks: an object may be a megabyte. */
+/** By event id. Read in chunks: an object may be a megabyte. */
 async function readFields(
   { pool }: Platform,
   events: readonly FeedEvent[],

@@ -6,7 +6,6 @@ import type { EventRow } from '../../../platform/events/outbox.ts'
 export const eventBody = (row: EventRow): string =>
   `{"id":"${row.id}","object":"event","type":"${row.type}","mode":"${row.mode}","created_at":"${row.created_at}","data":{"object":${row.object}}}`
 
-/** As `eventBody`, but as a value. */
 export const eventObject = (row: EventRow): Event => ({
   id: row.id,
   object: 'event',

@@ -4,12 +4,11 @@ import type { EventRow } from '../../../platform/events/outbox.ts'
 import { jsonRows, type Db, textColumn } from '../../../platform/database/sql.ts'
 
 export interface FeedFilter {
-  /** Undefined: every type. */
   readonly types?: readonly string[] | undefined
   readonly object_id?: string | undefined
   readonly created_after?: string | undefined
   readonly created_before?: string | undefined
-  /** Bounds of ids for `created_after` and `created_before`, with slack. */
+  /** For `created_after` and `created_before`, with slack. */
   readonly id_from?: string | undefined
   readonly id_to?: string | undefined
 }
@@ -21,12 +20,12 @@ export interface FeedPage {
   readonly after?: { readonly position: string; readonly id: string } | undefined
 }
 
-/** The most frequent types; the others have an index whose predicate repeats this list. */
+/** The other types have an index whose predicate repeats this list. */
 const commonTypes: readonly string[] = ['message.sent', 'message.delivered', 'message.read']
 
 /**
- * Up to `limit + 1` events below the horizon, a sub-select that is evaluated once. Where transactions overlap,
- * positions are not in the order of ids, so `created_after` starts from the last event well before it.
+ * The horizon is a sub-select that is evaluated once. Where transactions overlap, positions are not in the order of
+ * ids, so `created_after` starts from the last event well before it.
  */
 export async function listEvents(
   sql: Db,
@@ -89,7 +88,7 @@ export interface FollowedEvent extends FeedPlace {
 
 const afterAll = 'evt_~'
 
-/** The end of a feed, and the id of the last event before it; null where there is none. */
+/** `last_id`: of the last event before the end; null if there is none. */
 export async function findEnd(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -101,7 +100,7 @@ export async function findEnd(
   return { place: { position: row!.position, id: afterAll }, last_id: row!.last_id }
 }
 
-/** An array for each place, with at most `limit` events after it in the order of the feed. */
+/** An array for each place. */
 export async function listFollowing(
   sql: Db,
   after: readonly (Tenant & FeedPlace)[],

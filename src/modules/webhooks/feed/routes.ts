@@ -1,4 +1,4 @@
-/** Operations on events (behaviour: webhooks 7). */
+/** HTTP routes of events (behaviour: webhooks 7). */
 import { Type } from 'typebox'
 import { eventFilters } from '../../../api/events.ts'
 import { Event } from '../../../api/resources/event.ts'

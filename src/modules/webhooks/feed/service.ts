@@ -1,4 +1,4 @@
-/** The event feed (behaviour: webhooks 7), for polling and for catching up. */
+/** The event feed, for polling and catching up (behaviour: webhooks 7). */
 import type { Tenant } from '../../../api/caller.ts'
 import { eventTypes } from '../../../api/events.ts'
 import { isId } from '../../../api/ids.ts'
@@ -23,17 +23,17 @@ export interface FeedQuery {
 }
 
 export interface FeedService {
-  /** Up to `limit + 1` events. Problems: parameter_invalid for an unknown type or cursor. */
+  /** Up to `limit + 1`. Problems: parameter_invalid for an unknown type or cursor. */
   list(sql: Db, tenant: Tenant, query: FeedQuery, page: Page): Promise<Event[]>
   get(sql: Db, tenant: Tenant, id: string): Promise<Event>
   end(sql: Db, tenant: Tenant): Promise<{ place: FeedPlace; last_id: string | null }>
   /** Null for an event that is deleted or of another account. */
   placeOf(sql: Db, tenant: Tenant, id: string): Promise<FeedPlace | null>
-  /** At most `limit` events after each place, in the order of the feeds. */
+  /** At most `limit` events after each place. */
   following(sql: Db, after: readonly (Tenant & FeedPlace)[], limit: number): Promise<FollowedEvent[][]>
 }
 
-/** An event's id is made within this time of its `created_at`. */
+/** An id and its `created_at` may be this far apart. */
 const idSlackMs = 10 * 60_000
 
 export function feedService(platform: Pick<Platform, 'clock' | 'settings'>): FeedService {
@@ -78,13 +78,13 @@ export function feedService(platform: Pick<Platform, 'clock' | 'settings'>): Fee
   }
 }
 
-/** A bound of ids for a time; undefined for a time that ids cannot express. */
+/** Undefined for a time that ids cannot express. */
 function bound(time: string | undefined, slack: number): string | undefined {
   const ms = time === undefined ? NaN : Date.parse(time) + slack
   return Number.isFinite(ms) && ms > 0 && ms < 2 ** 48 ? idFloor('evt', ms) : undefined
 }
 
-/** The types that a filter names: one, or a known prefix such as `message.*`. */
+/** One type, or those of a known prefix such as `message.*`. */
 function typesOf(filter: string): string[] {
   const known = Object.keys(eventTypes)
   const types = filter.endsWith('.*')
