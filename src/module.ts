@@ -1,4 +1,4 @@
-/** The interface of a module: its tables, routes, workers, periodic jobs, invariants and event handlers. */
+/** The interface of a module: tables, routes, workers, periodic jobs, invariants and event handlers. */
 import type { FastifyInstance } from 'fastify'
 import type { DomainEventType } from './api/domain-events.ts'
 import type { Tables } from './platform/database/table-scope.ts'
@@ -14,8 +14,8 @@ import type { Worker } from './platform/jobs/worker.ts'
 import type { Invariant, PeriodicJob, Platform, Role } from './platform/platform.ts'
 
 /**
- * Extension points, declared by the module that reads them (`declare module`) and filled by other modules'
- * `contributions`, even earlier ones.
+ * Extension points, declared by the module that reads them (`declare module`) and filled by the `contributions` of
+ * others, even earlier ones.
  */
 // oxlint-disable-next-line no-empty-interface, typescript/no-empty-object-type
 export interface Contributions {}
@@ -25,7 +25,6 @@ export type AllContributions = { readonly [Point in keyof Contributions]: readon
 export interface ModuleContext {
   readonly platform: Platform
   readonly roles: readonly Role[]
-  /** True while no other process of the installation runs. */
   readonly alone: () => boolean
   readonly contributions: AllContributions
 }
@@ -38,7 +37,7 @@ export interface Module<Needs = never, Services extends object = object> {
   readonly build: (context: ModuleContext, services: Needs) => ModuleParts<Services>
 }
 
-/** No more requests, no more new messages, no more sending, no more connections. */
+/** In this order: no more requests, new messages, send attempts, connections. */
 export const stopPhases = ['requests', 'producers', 'dispatch', 'connections'] as const
 export type StopPhase = (typeof stopPhases)[number]
 
@@ -46,7 +45,7 @@ export interface ModuleParts<Services extends object = object> {
   readonly services: Services
   readonly routes?: readonly Route[]
   readonly consoleRoutes?: readonly Route[]
-  /** `routes` are those of all modules. */
+  /** `routes`: of all modules. */
   readonly guards?: (limiter: RateLimiter, routes: readonly Route[]) => readonly Guard[]
   /** Returns null at once for keys of other modules. */
   readonly findKey?: FindKey
@@ -60,19 +59,17 @@ export interface ModuleParts<Services extends object = object> {
   readonly periodicJobs?: readonly PeriodicJob[]
   readonly invariants?: readonly Invariant[]
   readonly handlers?: readonly EventHandler[]
-  /** Emptied by the notification of this name from another process, or when one may have been missed. */
+  /** Emptied by the notification of this name, or when one may have been missed. */
   readonly caches?: Readonly<Record<string, () => void>>
   /** Writes state that only this process has to the database, before a second process starts. */
   readonly beforeSharing?: () => Promise<unknown>
-  /** Called before any worker runs. */
+  /** Before any worker runs. */
   readonly start?: () => Promise<unknown>
   /** Within a phase later modules stop first. */
   readonly stop?: Readonly<Partial<Record<StopPhase, () => unknown>>>
 }
 
-/**
- * The order in which handlers of one domain event run, and so the order of their row locks. Another order can deadlock.
- */
+/** The order in which handlers of one domain event run and lock rows. Another order can deadlock. */
 const lockOrder = ['campaigns', 'automations', 'messages', 'conversations', 'emails'] as const
 export type LockRank = (typeof lockOrder)[number]
 
@@ -109,7 +106,7 @@ export interface BuiltModule extends ModuleParts {
   readonly name: string
 }
 
-/** `given` are services of modules that are not in the list. */
+/** `given`: services of modules that are not in the list. */
 export function buildModules(
   modules: readonly Module[],
   context: ModuleContext,

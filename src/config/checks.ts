@@ -41,7 +41,7 @@ function sharedKeywords(values: Given): string[] {
   )
 }
 
-/** A delivery is shown with its event, so it must not be kept longer. */
+/** A delivery is shown with its event. */
 function deliveriesWithoutEvents({
   POSTHORN_DELIVERY_RETENTION_DAYS: deliveries,
   POSTHORN_EVENT_RETENTION_DAYS: events,

@@ -36,7 +36,6 @@ export const oneOf =
     return value
   }
 
-/** Comma-separated, trimmed, without empty entries. */
 export const listOf =
   <T>(read: Reader<T>): Reader<readonly T[]> =>
   (given) =>
@@ -108,7 +107,6 @@ export const baseUrlOf: Reader<string> = (given) => {
   return given.replace(/\/+$/, '')
 }
 
-/** Scheme, host, and a port unless it is the default. */
 export const webOrigin: Reader<string> = (given) => {
   const parsed = URL.parse(given)
   const bare = parsed !== null && ['http:', 'https:'].includes(parsed.protocol) && parsed.href === `${parsed.origin}/`

@@ -1,6 +1,6 @@
 /** The settings of a process (behaviour: configuration 1). `config.ts` reads them from the environment. */
 export interface Settings {
-  /** Absolute path. */
+  /** Absolute. */
   readonly data_dir: string
   /** Without a trailing slash. */
   readonly base_url: string
@@ -42,7 +42,7 @@ export interface Settings {
   /** Absent: media files are in the data folder. */
   readonly media_s3: S3Settings | undefined
   readonly media_retention_days: number
-  /** null: for ever. */
+  /** Null: for ever. */
   readonly message_retention_ms: number | null
   readonly event_retention_ms: number
   readonly delivery_retention_ms: number
@@ -88,7 +88,6 @@ export interface StripeSettings {
 }
 
 export interface OidcSettings {
-  /** Unchanged. */
   readonly issuer: string
   readonly client_id: string
   readonly client_secret: string

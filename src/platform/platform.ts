@@ -1,4 +1,4 @@
-/** The services that every module is built on: database, time, ids, secrets, log, metrics and notifications. */
+/** The services that every module builds on: database, time, ids, secrets, log, metrics and notifications. */
 import type { Settings } from '../config/settings.ts'
 import type { SteadyClock } from '../lib/clock.ts'
 import type { IdMaker } from '../lib/ids.ts'
@@ -39,14 +39,14 @@ export interface Platform {
   wake(...workers: string[]): void
 }
 
-/** One process at a time runs it; it must be small and safe to repeat. */
+/** Runs in one process at a time; must be small and safe to repeat. */
 export interface PeriodicJob {
   readonly name: string
   readonly every_ms: number
   run(): Promise<number>
 }
 
-/** A condition that `posthorn doctor` checks in one snapshot. */
+/** Checked by `posthorn doctor` in one snapshot. */
 export interface Invariant {
   readonly name: string
   /** One sentence per violation, at most 20. */

@@ -50,7 +50,7 @@ export interface CheckedFile {
   readonly to: number
 }
 
-/** Verifies a file from beginning to end. Throws `OperatorError` for a truncated, modified or foreign file. */
+/** Throws `OperatorError` for a truncated, modified or foreign file. */
 export async function checkFile(path: string, onProgress: (bytes: number, of: number) => void): Promise<CheckedFile> {
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
     throw new OperatorError(

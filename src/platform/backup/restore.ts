@@ -1,4 +1,4 @@
-/** Fills an empty database from a file: verified before anything is written, and written in one transaction (behaviour: backup 2). */
+/** Fills an empty database from a file, which is verified first, in one transaction (behaviour: backup 2). */
 import { createReadStream } from 'node:fs'
 import { once } from 'node:events'
 import { pipeline, type Writable } from 'node:stream'
@@ -47,7 +47,9 @@ export interface RestoreReport {
   readonly applied: readonly string[]
 }
 
-/** Throws `OperatorError` for a damaged file or one of a newer version, a wrong key, and a database that is not empty. */
+/**
+ * Throws `OperatorError` for a damaged file or one of a newer version, a wrong key, and a database that is not empty.
+ */
 export async function restoreBackup(parts: RestoreParts, path: string): Promise<RestoreReport> {
   const { pool, clock } = parts
   const file = await checkFile(path, parts.onChecked)

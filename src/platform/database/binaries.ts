@@ -1,4 +1,4 @@
-/** Finds the PostgreSQL programs that npm installed, and a way to run them: PostgreSQL refuses to run as root. */
+/** Finds the PostgreSQL programs that npm installed, and a way to run them, since PostgreSQL refuses to run as root. */
 import { execFile, spawn, type ChildProcess, type StdioOptions } from 'node:child_process'
 import { access, chmod, constants, cp, lstat, mkdir, open, readFile, rename, rm, stat, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -32,7 +32,7 @@ const environment = {
   ...(process.env['PATH'] === undefined ? {} : { PATH: process.env['PATH'] }),
 }
 
-/** Throws a sentence with instructions if there are no usable programs. */
+/** Throws an `OperatorError` with instructions if no program can be used. */
 export async function findPrograms(
   dataDir: string,
   detours: readonly Detour[] = ['uid', 'namespace', 'copy'],
@@ -170,7 +170,7 @@ const detourBy: Record<Detour, (bin: string, dataDir: string, user: User) => Pro
     }
   },
 
-  /** Root keeps its files, in a namespace where it has another uid and no privileges. */
+  /** Root owns its files, in a namespace where it has another uid and no privileges. */
   async namespace(bin, _dataDir, user) {
     const wrap = ['--user', `--map-user=${user.uid}`, `--map-group=${user.gid}`]
     if (!(await succeeds('unshare', [...wrap, join(bin, 'postgres'), '--version']))) return undefined

@@ -5,7 +5,7 @@ import type { Db } from './sql.ts'
 const samples = 3
 const everyMs = 60_000
 
-/** Resolves to the offset in milliseconds; when the database fails, the old one stays. */
+/** Resolves to the offset in milliseconds, which stays if the database fails. */
 export async function syncClock(sql: Db, clock: SystemClock): Promise<number> {
   let best = { took_ms: Infinity, offset_ms: 0 }
   const before = clock.offset_ms
@@ -16,14 +16,12 @@ export async function syncClock(sql: Db, clock: SystemClock): Promise<number> {
     const took = received_at - sent_at
     if (took < best.took_ms) best = { took_ms: took, offset_ms: before + row!.ms - (sent_at + took / 2) }
   }
-  // ignore differences within the measurement error
   const isWithinError = (offset_ms: number) => Math.abs(best.offset_ms - offset_ms) <= best.took_ms / 2 + 1
   const offset = [before, 0].find(isWithinError) ?? Math.round(best.offset_ms)
   clock.adjust(offset)
   return offset
 }
 
-/** Repeats this every minute. `onError` is called when the database did not answer. */
 export async function followClock(
   sql: Db,
   clock: SystemClock,

@@ -30,7 +30,7 @@ const refusedLogin = /^(28...|3D000|55000)$/
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && !('path' in error) ? String(error.code) : ''
 
-/** The connection broke: the statement may or may not have been executed. */
+/** The statement may or may not have been executed. */
 export const connectionLost = (error: unknown): boolean =>
   lostCodes.has(codeOf(error)) || codeOf(error).startsWith('08')
 
@@ -38,7 +38,6 @@ export const poolClosed = (error: unknown): boolean => closedCodes.includes(code
 
 export const neverSent = (error: unknown): boolean => refusedCodes.includes(codeOf(error))
 
-/** PostgreSQL: Appendix A. */
 const refusedState = /^(53[0-2]00|58030|25006)$/
 
 /** The disk is full, failing or read-only. The statement was not executed. */
@@ -53,7 +52,7 @@ export const isUnreachable = (error: unknown): boolean =>
   unreachableState.test(codeOf(error)) ||
   (refusedLogin.test(codeOf(error)) && endedSession(error))
 
-/** The error is temporary and not caused by the data. */
+/** Temporary and not caused by the data. */
 export const mayPass = (error: unknown): boolean =>
   connectionLost(error) ||
   isUnreachable(error) ||

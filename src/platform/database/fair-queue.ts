@@ -1,4 +1,4 @@
-/** A bounded queue with limits per account, so that no account takes the slots of another. */
+/** A bounded queue with limits per account. */
 import type { Clock } from '../../lib/clock.ts'
 
 export interface QueueLimits {
@@ -11,7 +11,7 @@ export interface QueueLimits {
 export type Release = () => void
 
 export interface FairQueue {
-  /** Resolves to null when the queue is full, after `wait_ms`, or when `signal` aborts. */
+  /** Null if the queue is full, after `wait_ms`, or when `signal` aborts. */
   acquire(account_id: string, wait_ms: number, signal: AbortSignal): Promise<Release | null>
   waiting(): number
 }
@@ -86,7 +86,7 @@ function nextWaiter(state: QueueState): Waiter | undefined {
   return next
 }
 
-/** True once the account has its slot; false after a timeout, or when the caller has left. */
+/** False after a timeout or `signal`. */
 async function waitForSlot(
   state: QueueState,
   account_id: string,

@@ -1,5 +1,5 @@
 /**
- * SQL functions: one file each in a folder `sql/`, edited in place and applied when its text changes
+ * SQL functions: one file each in a folder `sql/`, applied when its text changes
  * (docs/decisions/database-functions.md).
  */
 import { readdir, readFile } from 'node:fs/promises'
@@ -35,13 +35,13 @@ interface Changes {
 
 interface Recorded {
   name: string
-  /** Null where it was dropped. */
+  /** Null if dropped. */
   checksum: string | null
   version: string
   exists: boolean
 }
 
-/** Functions of the platform come first, because modules may use them. Throws when two files have the same name. */
+/** Functions of the platform come first, because modules may use them. Throws for repeated names. */
 export async function readFunctions(folder = sourceFolder): Promise<SqlFunctions> {
   const folders = await Promise.all(['platform', 'modules'].map((name) => sqlFolders(join(folder, name))))
   const functions = (await Promise.all(folders.flat().map(filesOf))).flat()
@@ -52,8 +52,8 @@ export async function readFunctions(folder = sourceFolder): Promise<SqlFunctions
 }
 
 /**
- * The caller holds the migration lock. Functions applied by a newer version stay. Throws `OperatorError` if a newer
- * version dropped a function that this one needs.
+ * Requires the migration lock. Functions applied by a newer version stay. Throws `OperatorError` if a newer version
+ * dropped a function that this one needs.
  */
 export async function applyFunctions(sql: Db, clock: Clock, wanted: SqlFunctions): Promise<string[]> {
   await sql`
@@ -139,7 +139,7 @@ async function dropFunction(sql: Db, name: string): Promise<void> {
   for (const { shape } of shapes) await sql.unsafe(`drop function ${shape}`)
 }
 
-/** Negative where `a` is older. */
+/** Negative if `a` is older. */
 function compareVersions(a: string, b: string): number {
   const [ours, theirs] = [a, b].map((version) => version.split(/[.+-]/, 3).map(Number))
   const at = ours!.findIndex((number, index) => number !== theirs![index])

@@ -1,4 +1,4 @@
-/** The keys of advisory locks in one place. Per-tenant locks hash a text instead. */
+/** Keys of advisory locks. Per-tenant locks hash a text instead. */
 export const advisoryLocks = {
   migrate: 7_067_411_801,
   embedded_server: 7_067_411_802,

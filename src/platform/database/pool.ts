@@ -1,4 +1,4 @@
-/** Opens connection pools: how values are converted, session limits, and LISTEN. */
+/** Opens connection pools with type conversions, session limits and LISTEN. */
 import postgres from '#postgres'
 import type { Pool } from './sql.ts'
 
@@ -8,7 +8,7 @@ export interface PoolOptions {
   readonly statement_timeout_ms?: number
   readonly idle_in_transaction_timeout_ms?: number
   /**
-   * Closes a connection after this silence while a statement is pending (ETIMEDOUT). Must exceed the longest statement.
+   * Closes a connection that is silent this long during a statement (ETIMEDOUT). Must exceed the longest statement.
    * Absent: no limit.
    */
   readonly silence_timeout_ms?: number
@@ -52,7 +52,7 @@ export function openPool(url: string, options: PoolOptions = {}): Pool {
   }) as Pool
 }
 
-/** Each session uses at most one CPU, and each query is planned for its own values. */
+/** Sessions use at most one CPU, and each query is planned for its own values. */
 export function openBeside(
   pool: Pool,
   { name, max, statement_timeout_ms }: { name: string; max: number; statement_timeout_ms: number },

@@ -5,7 +5,7 @@ import type { Pool } from './sql.ts'
 
 const message =
   'DATABASE_URL leads to a connection pooler that shares connections between transactions (PgBouncer in transaction mode, for example). This service listens for notifications and holds advisory locks, which need a session each: connect to PostgreSQL itself, or to a pool in session mode.'
-/** A pooler must use two different connections for one of these orders. */
+/** A pooler needs two different connections for one of these orders. */
 const orders = [
   [0, 1],
   [0, 1],
@@ -16,7 +16,7 @@ const selectPid = 'select pg_backend_pid() as pid'
 /** Shorter than the idle-in-transaction limit, which would end the first transaction (`pool.ts`). */
 const timeoutMs = 12_000
 
-/** Throws `OperatorError` in transaction mode. Session mode passes. */
+/** Throws `OperatorError` in transaction mode. */
 export async function refuseSharedConnections(pool: Pool, clock: Clock): Promise<void> {
   if (!(await isBehindPooler(pool))) return
   const connections = await Promise.all([pool.reserve(), pool.reserve()])

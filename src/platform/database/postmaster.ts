@@ -1,4 +1,4 @@
-/** One PostgreSQL server process on a folder: checks that it runs, and stops it. */
+/** A PostgreSQL server process on a folder. */
 import { execFile } from 'node:child_process'
 import { readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'

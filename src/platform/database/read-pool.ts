@@ -1,4 +1,6 @@
-/** The pool for expensive reads, with limits per account (behaviour: operating 7). See docs/decisions/expensive-reads.md. */
+/**
+ * The pool for expensive reads, with limits per account (behaviour: operating 7; docs/decisions/expensive-reads.md).
+ */
 import { constants, setPriority } from 'node:os'
 import { Problem } from '../../api/problem.ts'
 import { pause, withDeadline, type SteadyClock } from '../../lib/clock.ts'
@@ -20,10 +22,10 @@ const readLimits = {
 const statementTimeoutMs = 15_000
 const retryAfterSeconds = 5
 const slotPollMs = 100
-/** A cancel request that arrives between two statements has no effect. */
+/** A cancel request between two statements has no effect. */
 const cancelRetryMs = 20
 
-/** Starting a read costs too, and a client that keeps leaving would start reads without limit. */
+/** Starting a read costs too: a client that keeps disconnecting would start reads without limit. */
 const abandonedHoldMs = 1_000
 
 export interface ReadRequest {
@@ -31,7 +33,7 @@ export interface ReadRequest {
   readonly gone: AbortSignal
   /** A sentence that helps the caller shorten a slow read. */
   readonly narrow: string
-  /** By default `wait_ms`. */
+  /** Default: `wait_ms` of `readLimits`. */
   readonly wait_ms?: number
 }
 
@@ -112,7 +114,7 @@ async function attempt<T>(
         const ended = AbortSignal.any([gone, deadline])
         return await cancellable(pool, pid, ended, () => work(tx, ended))
       } catch (error) {
-        // a bug, which must not count as a read-only database
+        // a bug, not a read-only database
         if (sqlState(error) === '25006') throw new Error('an expensive read tried to write', { cause: error })
         if (gone.aborted) throw abandoned(metrics)
         if (!deadline.aborted) throw error

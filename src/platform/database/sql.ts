@@ -30,7 +30,7 @@ export async function transactionId(tx: Transaction): Promise<string> {
   return row!.id
 }
 
-/** False also during the commit, and when the database is unreachable. */
+/** False also during the commit, or if the database is unreachable. */
 export async function didNotCommit(sql: Db, transaction: string): Promise<boolean> {
   const [row] = await sql<
     { aborted: boolean }[]
@@ -42,7 +42,7 @@ function isTransaction(sql: Db): sql is Transaction {
   return 'savepoint' in sql
 }
 
-/** In an open transaction uses its snapshot. */
+/** Uses the snapshot of an open transaction. */
 export async function atOneMoment<T>(sql: Db, read: (sql: Db) => Promise<T>): Promise<T> {
   if (isTransaction(sql)) return await read(sql)
   return (await (sql as Pool).begin('isolation level repeatable read read only', read)) as T

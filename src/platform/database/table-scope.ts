@@ -1,7 +1,7 @@
 /** Declares which rows of each table a backup includes, and which belong to one account. */
 
 /**
- * `hashed` rows are found by address hashes, which depend on the installation's secret key. `parent`: owned through
+ * `hashed`: rows are found by address hashes, which depend on the installation's secret key. `parent`: owned through
  * another table. `process`: state of running processes.
  */
 export type TableScope =
@@ -21,7 +21,7 @@ export const ofParent = (column: string, parent: string, key = 'id') => ({ to: '
 export const foundByHash = (tables: Tables): string[] =>
   Object.entries(tables).flatMap(([table, scope]) => (scope.to === 'account' && scope.hashed === true ? [table] : []))
 
-/** Tables unknown to this version come from an earlier one and are included. */
+/** Unknown tables come from an earlier version and are included. */
 export const isBackedUp = (tables: Tables, table: string): boolean => tables[table]?.to !== 'process'
 
 function accountColumn(tables: Tables, table: string): string {
@@ -29,7 +29,7 @@ function accountColumn(tables: Tables, table: string): string {
   return (scope?.to === 'account' ? scope.column : undefined) ?? 'account_id'
 }
 
-/** Undefined for a table that belongs to no account. Throws for a malformed id, because it becomes SQL. */
+/** Undefined for a table of no account. Throws for a malformed id, because it becomes SQL. */
 export function ownedBy(tables: Tables, table: string, account_id: string): string | undefined {
   const scope = tables[table]
   if (scope === undefined) throw new Error(`no module declares the table ${table}`)

@@ -29,7 +29,7 @@ export function needsUpgrade(applied: readonly AppliedMigration[], known: readon
   )
 }
 
-/** The caller holds the migration lock. Throws `OperatorError` while processes of the old version run. */
+/** Requires the migration lock. Throws `OperatorError` while processes of the old version run. */
 export async function upgrade(sql: Db, clock: Clock, known: readonly AppliedMigration[]): Promise<AppliedMigration[]> {
   await refuseRunning(sql, clock)
   const text = await readFile(file, 'utf8')

@@ -1,4 +1,4 @@
-/** Domain events: handlers of later modules run in the publishing transaction, set-wise and without network calls. */
+/** Domain events: handlers of other modules run in the publishing transaction, set-wise and without network calls. */
 import type { DomainEventPayloads, DomainEventType } from '../../api/domain-events.ts'
 import type { Db } from '../database/sql.ts'
 
@@ -8,7 +8,7 @@ export type DomainEventHandler<T extends DomainEventType> = (
 ) => Promise<void>
 
 export interface DomainEvents {
-  /** Handlers run in the order of subscription. Throws after `freeze`. */
+  /** In the order of subscription. Throws after `freeze`. */
   on<T extends DomainEventType>(type: T, handler: DomainEventHandler<T>): void
   publish<T extends DomainEventType>(sql: Db, type: T, events: readonly DomainEventPayloads[T][]): Promise<void>
   freeze(): void

@@ -3,21 +3,19 @@ import type { Db } from '../database/sql.ts'
 
 export interface RunningTransaction {
   readonly xid: string
-  /** It certainly writes no event, so that it blocks only readers that do not skip it. */
+  /** It certainly writes no event, so it blocks only readers that do not skip it. */
   readonly unrelated: boolean
   readonly database: string | null
   readonly pid: number | null
   readonly role: string | null
   readonly application_name: string | null
   readonly prepared_as: string | null
-  /** ISO 8601. */
   readonly started_at: string | null
 }
 
 export interface HorizonState {
-  /** The oldest running transaction of the whole cluster; null when none runs. */
+  /** Of the whole cluster; null if none runs. */
   readonly oldest: string | null
-  /** Whether readers skip unrelated transactions. */
   readonly skips_unrelated: boolean
 }
 
@@ -30,7 +28,7 @@ export async function readHorizon(sql: Db): Promise<HorizonState> {
   return row!
 }
 
-/** Oldest first. Transactions that have ended since the snapshot are omitted. */
+/** Oldest first, without transactions that ended since the snapshot. */
 export async function listRunning(sql: Db): Promise<RunningTransaction[]> {
   return await sql<RunningTransaction[]>`
     select t.xid::text as xid, t.unrelated, d.datname as database, t.pid, r.rolname as role, t.application_name,
@@ -42,7 +40,7 @@ export async function listRunning(sql: Db): Promise<RunningTransaction[]> {
     order by t.xid`
 }
 
-/** Makes readers skip unrelated transactions, if that moves the horizon. False if nothing changed. */
+/** Makes readers skip unrelated transactions if that moves the horizon. False if nothing changed. */
 export async function skipUnrelatedTransactions(sql: Db): Promise<boolean> {
   const rows = await sql`
     update installation set feed_skips_unrelated = true

@@ -6,11 +6,8 @@ import { textColumn, type Db } from '../database/sql.ts'
 export interface NewEvent extends Tenant {
   readonly id: `evt_${string}`
   readonly type: EventType
-  /** The id of `object`. */
   readonly object_id: string
-  /** `data.object`. */
   readonly object: object
-  /** ISO 8601. */
   readonly created_at: string
   readonly endpoint_id?: string
 }
@@ -36,7 +33,7 @@ export async function recordEvents(sql: Db, events: readonly NewEvent[]): Promis
   )
 }
 
-/** Inserts events from a sub-select of the columns below; `object` is JSON text. `feed_position()` runs once, not per row. */
+/** `source` selects the columns below; `object` is JSON text. `feed_position()` runs once, not per row. */
 export const eventsFrom = (sql: Db, source: ReturnType<Db>) => sql`
   insert into events (account_id, mode, id, type, object_id, object, endpoint_id, created_at, position)
   select account_id, mode, id, type, object_id, object, endpoint_id, created_at::timestamptz, (select feed_position())
@@ -45,11 +42,10 @@ export const eventsFrom = (sql: Db, source: ReturnType<Db>) => sql`
 export interface EventOfObject {
   readonly id: string
   readonly type: string
-  /** ISO 8601. */
   readonly created_at: string
 }
 
-/** The events of an object that have not expired, oldest first, at most a hundred. */
+/** Oldest first, at most a hundred that have not expired. */
 export async function eventsOf(sql: Db, { account_id, mode }: Tenant, object_id: string): Promise<EventOfObject[]> {
   return await sql<EventOfObject[]>`
     select id, type, created_at
@@ -59,7 +55,7 @@ export async function eventsOf(sql: Db, { account_id, mode }: Tenant, object_id:
     limit 100`
 }
 
-/** For invariants: objects with two events of one of these types (a pattern of `like`), as `object type`; at most `most`. */
+/** For invariants: objects with two events of one of these types (a pattern of `like`), as `object type`. */
 export async function repeatedEvents(sql: Db, types: string, most: number): Promise<{ id: string }[]> {
   return await sql<{ id: string }[]>`
     select object_id || ' ' || type as id

@@ -1,12 +1,13 @@
-/** Events that this process wrote a moment ago, so that their readers need not query them. */
+/** Events that this process wrote a moment ago, for readers in this process. */
 import type { EventRow } from './outbox.ts'
 
 export interface RecentEvents {
-  /** Stores an event before it is written, if its type was requested. `take` may return it although its transaction failed. */
-  add(event: EventRow): void
   /**
-   * Removes and returns an event. From then on events of this type are stored, until a thousand in a row were evicted.
+   * Before the event is written, and only if its type was requested. `take` may return it although its transaction
+   * failed.
    */
+  add(event: EventRow): void
+  /** Removes and returns an event. From then on events of this type are stored. */
   take(id: string, type: string): EventRow | undefined
 }
 

@@ -1,4 +1,6 @@
-/** Records changes, for the audit log, in the transaction of the change wherever possible (docs/decisions/audit-log.md). */
+/**
+ * Records changes for the audit log, in the transaction of the change wherever possible (docs/decisions/audit-log.md).
+ */
 import { hasWritten, isPool, transact, type Db, type Pool, type Transaction } from '../database/sql.ts'
 import { replayedHeaders } from './idempotency.ts'
 import type { StoreReply, Reply, Route, RouteRequest } from './route.ts'
@@ -9,7 +11,6 @@ export interface Change {
   readonly outcome: unknown
 }
 
-/** Writes the record in the given transaction. */
 export type Recorder = (tx: Db, change: Change) => Promise<void>
 
 export type RecorderOf = (route: Route) => Recorder | undefined
@@ -31,13 +32,13 @@ export function recorded(route: Route, write: (tx: Db, outcome: unknown) => Prom
       await write(tx, stored.body)
       state.written = true
     })
-    // a replay changes nothing
+    // With an Idempotency-Key such a route always runs in one transaction.
     if (!state.written && reply.headers !== replayedHeaders) await write(sql, reply.body)
     return reply
   }
 }
 
-/** With an Idempotency-Key such a route always runs in one transaction. */
+/** The result of a transaction that only prepares or has no effect. */
 const isCreation = ({ method, path, idempotent, streamed }: Route): boolean =>
   method === 'POST' && idempotent === undefined && streamed !== true && !path.includes('{')
 

@@ -1,4 +1,4 @@
-/** Authenticates a request by its key, and checks whether the key may be used now (behaviour: authentication 3). */
+/** Authenticates a request by its key (behaviour: authentication 3). */
 import type { IncomingMessage } from 'node:http'
 import type { Caller, Tenant } from '../../api/caller.ts'
 import type { Id } from '../../api/ids.ts'
@@ -37,7 +37,7 @@ export function bearerOf(request: IncomingMessage): string {
 
 const rightHeader = 'Send the header Authorization: Bearer <API_KEY>.'
 
-/** A key that was sent elsewhere is pointed out, but never repeated. */
+/** Points out a key that was sent elsewhere, but never repeats it. */
 function keyMissing({ headers }: IncomingMessage): Problem {
   const { authorization } = headers
   const words = authorization === undefined ? sentAside(headers) : wrongScheme(authorization)

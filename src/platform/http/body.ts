@@ -13,7 +13,7 @@ const empty = Buffer.alloc(0)
 /** Many clients read the response only after they have written the whole body. */
 const discardedBytesMax = 64 * 1024 * 1024
 
-/** Rejects with `payload_too_large` over the limit, and when the budget evicts this body. */
+/** Rejects with `payload_too_large` over the limit, or when the budget evicts this body. */
 export function readBody(
   request: IncomingMessage,
   bytesMax: number,
@@ -118,7 +118,7 @@ export interface ItemsApart {
   readonly items_max: number
 }
 
-/** Throws `invalid_json` or `parameter_invalid`. In the array `apart` an invalid item becomes an `UnfitItem`. */
+/** Throws `invalid_json` or `parameter_invalid`. An invalid item of the array `apart` becomes an `UnfitItem`. */
 export function parseBody(bytes: Buffer, apart?: ItemsApart): Record<string, unknown> {
   if (bytes.length === 0) throw new Problem('invalid_json', 'The body is empty. Send a JSON object.')
   if (!isUtf8(bytes)) throw new Problem('invalid_json', 'The body is not valid UTF-8. Encode it as UTF-8.')

@@ -16,10 +16,7 @@ export interface HookAnswer {
   readonly body: string
 }
 
-/**
- * Resolves once the payload is stored. Check that `id` exists before calling `readBody`: the caller is not
- * authenticated.
- */
+/** Resolves once the payload is stored. Check that `id` exists before `readBody`: the caller is not authenticated. */
 export type TakeHook = (id: string, call: HookCall, readBody: () => Promise<Uint8Array>) => Promise<HookAnswer>
 
 export function mountHooks(server: FastifyInstance, path: string, budget: BodyBudget, take: TakeHook): void {

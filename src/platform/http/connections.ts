@@ -28,10 +28,9 @@ export const connectionTimes: ConnectionTimes = {
 const minIdleMs = 5_000
 const lingeringMax = 256
 const warnEveryMs = 60_000
-/** Half of the descriptors if there are few. */
+/** At most half of the descriptors. */
 const reservedDescriptors = 1_000
 
-/** Logs if the open-file limit is below `wanted`. */
 export function withinDescriptors(wanted: number, descriptors: number, log: Pick<Log, 'warn'>): number {
   const affordable = Math.floor(Math.max(descriptors - reservedDescriptors, descriptors / 2))
   if (affordable < wanted)
@@ -50,7 +49,7 @@ interface Connection {
   request: IncomingMessage | undefined
   response: ServerResponse | undefined
   idleSince: number
-  /** More bytes than this mean that a request has begun. */
+  /** More bytes mean that a request has begun. */
   idleAtBytes: number
 }
 
@@ -59,7 +58,6 @@ interface Group {
   readonly address: string
   open: number
   readonly silent: Set<Connection>
-  /** Between two requests. */
   readonly idle: Set<Connection>
 }
 
@@ -95,7 +93,7 @@ export class Connections {
     return this.#times.idleMs
   }
 
-  /** Call it before the server listens. */
+  /** Before the server listens. */
   attach(server: Server): void {
     const serve = server.listeners('connection')
     server.removeAllListeners('connection')
@@ -136,7 +134,7 @@ export class Connections {
       if (response?.headersSent === false) response.setHeader('connection', 'close')
   }
 
-  /** Holds new requests until `release`, so that their clients need not reconnect. */
+  /** Until `release`, so that clients need not reconnect. */
   hold(): void {
     this.#held ??= []
   }
@@ -229,7 +227,7 @@ export class Connections {
     connection.neighbours?.idle.add(connection)
   }
 
-  /** The one that has been silent longest, otherwise the one idle longest. */
+  /** The one silent longest, otherwise the one idle longest. */
   #evict(group: Group): boolean {
     const [silent] = group.silent
     const [idlest] = group.idle

@@ -1,4 +1,4 @@
-/** Serves files at signed URLs, which `open` checks. Supports requests for a single range. */
+/** Serves files at signed URLs, which `open` checks, with single ranges. */
 import type { FastifyInstance } from 'fastify'
 import type { Readable } from 'node:stream'
 

@@ -23,7 +23,7 @@ export async function receiving<T>(request: IncomingMessage, read: () => Promise
     return await read()
   } catch (error) {
     request.unpipe()
-    request.resume() // discarded, so that the client reads the response
+    request.resume() // the client reads the response only after sending its body
     if (error instanceof Problem) throw error
     if (!request.complete && (request.errored !== null || request.destroyed)) throw cutShort()
     throw error

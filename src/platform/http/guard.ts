@@ -19,7 +19,7 @@ export interface Guard {
   readonly recorderOf?: RecorderOf
 }
 
-/** The guard applies its own rate limits. */
+/** Guards have their own rate limits. */
 export function mountGuard(server: FastifyInstance, pipeline: Pipeline, guard: Guard): void {
   for (const definition of guard.routes) {
     const route = { ...definition, path: `${guard.prefix}${definition.path}` }

@@ -1,4 +1,4 @@
-/** Request headers: client addresses (behaviour: authentication 4), `Accept`, and headers that occur twice. */
+/** Request headers: client addresses (behaviour: authentication 4), `Accept`, and repeated headers. */
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'

@@ -1,4 +1,4 @@
-/** `/healthz`, `/readyz` and `/metrics`, for operators and their monitoring. */
+/** `/healthz`, `/readyz` and `/metrics`. */
 import type { FastifyInstance } from 'fastify'
 import { poolUse } from '../database/pool.ts'
 import type { Platform } from '../platform.ts'

@@ -1,4 +1,6 @@
-/** Suggestions in errors: the path, method or field that the client probably meant (behaviour: conventions 1.3, 4.4). */
+/**
+ * Suggestions in errors: the path, method or field that the client probably meant (behaviour: conventions 1.3, 4.4).
+ */
 import type { FastifyRequest } from 'fastify'
 import { idPrefixes } from '../../api/ids.ts'
 import { Problem } from '../../api/problem.ts'
@@ -29,7 +31,7 @@ export type HasPage = (path: string) => boolean
 export interface KnownPage {
   readonly path: string
   readonly method: string
-  /** For a path that ends in `*`: whether a path below it exists. */
+  /** For a path that ends in `*`. */
   readonly has_page?: HasPage | undefined
 }
 
@@ -97,7 +99,7 @@ function isTakenFor(steps: readonly string[], words: readonly string[]): boolean
 const mayBe = (parameter: string, word: string): boolean =>
   word.length <= paramLengthMax && (parameter.endsWith('id}') ? isId(word) : word !== '')
 
-/** A sentence with our operation, if the path is that of another service. */
+/** If the path is that of another service. */
 function foreignPath(
   elsewhere: readonly OtherPath[],
   requested: readonly string[],
@@ -111,7 +113,7 @@ function foreignPath(
   return best && ` Did you mean ${best.method} ${best.path}?`
 }
 
-/** A sentence with the nearest path and the requested ids; empty if none is near. */
+/** Keeps the requested ids; empty if no path is near. */
 function meantPath(paths: readonly KnownPath[], requested: readonly string[], method: string): string {
   if (requested.length > stepsMax) return ''
   const start = requested.findIndex((step) => !/^(api|v\d+)$/i.test(step))

@@ -6,7 +6,7 @@ import { isoTime } from '../../lib/clock.ts'
 import type { Db } from '../database/sql.ts'
 
 export interface KeyedRequest extends Tenant {
-  /** Method and path with its ids, and the user for requests from the console. */
+  /** Method and path with its ids, and the user of console requests. */
   readonly operation: string
   readonly key: string
   readonly fingerprint: string
@@ -53,7 +53,7 @@ export async function findKey(sql: Db, request: KeyedRequest): Promise<KeyRow | 
   return row ?? null
 }
 
-/** False if the key is taken; the stored reply stays. */
+/** False if the key is taken. */
 export async function insertReply(
   sql: Db,
   request: KeyedRequest,
@@ -76,7 +76,7 @@ const replacing = (sql: Db, aged_ms: number) => sql`
         response = excluded.response, encrypted_response = null, lease_until = null, created_at = excluded.created_at
       where idempotency_keys.created_at <= ${isoTime(aged_ms - limits.idempotency_window_ms)}`
 
-/** The time of the claim distinguishes it from a later claim of the same key. */
+/** `claimed_at` distinguishes it from a later claim of the same key. */
 export interface Claim {
   readonly request: KeyedRequest
   readonly claimed_at: string
@@ -128,7 +128,7 @@ export async function expireKeys(sql: Db, now: number, limit: number): Promise<n
 
 export const keyColumns = ['operation', 'idempotency_key', 'fingerprint'] as const
 
-/** Yields a row if the row `i` (account_id, mode and `keyColumns`) has no key, or one that expired at `aged_ms`. */
+/** Yields a row if the row `i` (account_id, mode, `keyColumns`) has no key, or one that expired at `aged_ms`. */
 export const unusedKey = (sql: Db, aged_ms: number) => sql`
   select from (values (true)) as one
   where i.idempotency_key is null or not exists (
@@ -170,7 +170,7 @@ export const insertKeys = (sql: Db, now: number, aged_ms: number) => sql`
   on conflict on constraint idempotency_keys_pkey do update ${replacing(sql, aged_ms)}
   returning 1`
 
-/** True when every key of `submitted` was free; `completed` is the result of `insertKeys`. */
+/** `completed`: the result of `insertKeys`. */
 export const allKeysWereFree = (sql: Db) => sql`
   (select count(*) from completed) = (
     select count(distinct (account_id, mode, operation, idempotency_key))

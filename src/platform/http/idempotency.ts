@@ -1,4 +1,4 @@
-/** Idempotency keys (behaviour: idempotency 1, 2, 3), unique per account, mode and operation. */
+/** Idempotency keys, unique per account, mode and operation (behaviour: idempotency 1, 2, 3). */
 import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { Caller } from '../../api/caller.ts'
@@ -24,7 +24,7 @@ import type { StoreReply, Reply } from './route.ts'
 
 const leaseMs = 60_000
 
-/** SHA-256 of the canonical body (fields sorted by name) and query. */
+/** SHA-256 of the body with sorted fields, and of the query. */
 export const canonicalFingerprint = (body: unknown, query: object = {}): string =>
   hash('sha256', `${canonical(body)}\n${canonical(query)}`, 'base64url')
 
@@ -76,7 +76,7 @@ export interface InFlight {
   running(request: KeyedRequest): string | undefined
   enter(request: KeyedRequest): void
   leave(request: KeyedRequest): void
-  /** Claims whose end could not be written and is retried. */
+  /** Claims whose end could not be written yet. */
   readonly unsettled: Set<Claim>
 }
 
@@ -92,7 +92,7 @@ export function inFlight(): InFlight {
 }
 
 interface KeyedTurn<A> {
-  /** Returns `known` when the key is taken. */
+  /** Returns `known` if the key is taken. */
   first(): Promise<A | 'known'>
   again(row: KeyRow): Promise<A>
 }
@@ -129,7 +129,7 @@ async function alone<A>(flights: InFlight, request: KeyedRequest, { first }: Key
 const refusalWhileRunning = (fingerprint: string, request: KeyedRequest): Problem =>
   new Problem(fingerprint === request.fingerprint ? 'idempotency_key_in_use' : 'idempotency_key_reused')
 
-/** null if the key expired. */
+/** Null if the key expired. */
 export async function knownKey({ pool, retention_clock }: Platform, request: KeyedRequest): Promise<KeyRow | null> {
   const row = await findKey(pool, request)
   return row === null || Date.parse(row.created_at) <= retention_clock.now() - limits.idempotency_window_ms ? null : row
@@ -137,10 +137,10 @@ export async function knownKey({ pool, retention_clock }: Platform, request: Key
 
 export const replayedHeaders = { 'idempotent-replayed': 'true' } as const
 
-/** The operation itself decided these errors. */
+/** Decided by the operation itself. */
 const storedRefusals: ReadonlySet<number> = new Set([402, 404, 409, 422])
 
-/** Every other error leaves the key free. */
+/** Other errors leave the key free. */
 export const isStoredRefusal = (error: unknown): error is Problem =>
   error instanceof Problem &&
   storedRefusals.has(error.status) &&
@@ -175,10 +175,9 @@ export function replayedRefusal(stored: unknown): Problem {
   )
 }
 
-/** Separates the fingerprint known before a streamed body is read from the digest of the body. */
+/** Between the fingerprint known before a streamed body is read, and the digest of the body. */
 const digestMark = ':'
 
-/** Compares only the part that is known before a streamed body is read. */
 function sameRequest(row: KeyRow, request: KeyedRequest): void {
   if (row.fingerprint.split(digestMark, 1)[0] !== request.fingerprint) throw new Problem('idempotency_key_reused')
 }
@@ -273,7 +272,7 @@ const [endAgainMs, endAgainMsMax] = [500, 5_000]
 /** Beyond these limits the lease simply expires. */
 const [endWithinMs, unsettledMax] = [600_000, 200]
 
-/** Retries for ten minutes if the database failed. */
+/** Retries in the background if the database failed. */
 async function endClaim(
   platform: Platform,
   flights: InFlight,
@@ -323,7 +322,7 @@ async function keepLease(platform: Platform, claim: Claim, ended: AbortSignal): 
 
 type OperationOutcome = { readonly reply: Reply } | { readonly refusal: Problem }
 
-/** Turns stored errors into values; other exceptions leave the key free. */
+/** Other exceptions leave the key free. */
 async function attempt(work: () => Promise<unknown>): Promise<OperationOutcome> {
   try {
     return { reply: (await work()) as Reply }

@@ -1,4 +1,4 @@
-/** Pagination (behaviour: conventions 8): `limit`, `starting_after`, newest first, list envelope. */
+/** Pagination: `limit`, `starting_after`, newest first, list envelope (behaviour: conventions 8). */
 import { Type, type TProperties, type TSchema } from 'typebox'
 import { objectName } from '../../api/resources/shared-fields.ts'
 import { limits } from '../../api/limits.ts'
@@ -53,7 +53,7 @@ export const pageOf = (query: { limit?: number; starting_after?: string }): Page
   starting_after: query.starting_after,
 })
 
-/** Throws `parameter_invalid`. `absence` begins the message. `exists` must find deleted objects too. */
+/** `absence` begins the error message. `exists` must find deleted objects too. */
 export async function requireCursor(
   cursor: string | undefined,
   absence: string,
@@ -69,7 +69,7 @@ export const wrongCursor = (absence: string): Problem =>
     `${absence} given in starting_after. Use the next_cursor of the page before.`,
   )
 
-/** `rows` has up to `limit + 1` rows, newest first; the extra row only sets `has_more`. */
+/** The row after `limit` only sets `has_more`. */
 export function pageReply<T extends { readonly id: string }>(rows: readonly T[], limit: number) {
   const data = rows.slice(0, limit)
   const has_more = rows.length > limit

@@ -1,5 +1,5 @@
 /**
- * Runs one request through one route: authentication and limits (`guard`), then body, key, shape and operation
+ * Runs a request through its route: authentication and limits (`guard`), then body, key, shape and operation
  * (`perform`).
  */
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
@@ -37,9 +37,9 @@ declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null
     arrived_at: number
-    /** null for unknown paths. */
+    /** Null for unknown paths. */
     prepared: PreparedRoute | null
-    /** null for an API key. */
+    /** Null for an API key. */
     session: unknown
   }
 }
@@ -362,7 +362,7 @@ const changeOf = ({ caller, params, raw, session }: FastifyRequest, body: unknow
   session,
 })
 
-/** Method and path with its ids, in canonical escaping. */
+/** With ids in canonical escaping. */
 const operationOf = (route: Route, request: FastifyRequest): string =>
   `${route.method} ${route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(((request.params as Record<string, string>)[name] ?? '').toWellFormed()),
@@ -409,7 +409,7 @@ function notJson(bytes: Buffer, type: string | undefined, encoding: string | und
 
 const namedMax = 20
 
-/** Lists them in `Service-Ignored-Fields`, and removes them if the schema is closed. */
+/** Lists unknown fields in `Service-Ignored-Fields`, and removes them if the schema is closed. */
 function ignoreUnknown(
   prepared: PreparedRoute,
   body: Record<string, unknown>,

@@ -1,6 +1,5 @@
 /**
- * Query strings: refuses unknown, repeated and empty parameters, and converts the others to their types (behaviour:
- * conventions 5).
+ * Query strings: refuses unknown, repeated and empty parameters, and converts the others (behaviour: conventions 5).
  */
 import type { TObject, TSchema } from 'typebox'
 import type { Detail } from '../../api/errors.ts'

@@ -16,10 +16,10 @@ return {n, left}`
 type CountingRedis = Redis & { posthornCount(key: string, window: number): Promise<[number, number]> }
 
 const answerWithinMs = 250
-/** Avoids that every request waits for a Redis that does not answer. */
+/** Requests do not all wait for a Redis that does not answer. */
 const askAgainMs = 1_000
 
-/** Without Redis limits apply per process. */
+/** Limits are per process while Redis does not answer. */
 export function redisRateLimiter(url: string, clock: SteadyClock, log: Log, metrics: Metrics): RateLimiter {
   const local = processRateLimiter(clock)
   const redis = new Redis(url, {

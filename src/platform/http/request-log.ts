@@ -1,6 +1,6 @@
 /**
- * Observes requests: duration metric, log line for refused requests (behaviour: operating 2.2), and trace span
- * (behaviour: operating 9).
+ * Observes requests: duration metric, log line for refusals (behaviour: operating 2.2), and trace span (behaviour:
+ * operating 9).
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ProblemCode } from '../../api/problem.ts'
@@ -29,7 +29,7 @@ export function requestLog(platform: Platform, note: NoteAnswer | undefined) {
   }
 }
 
-/** Never logs the path, query, body or key, because those contain tenants' data. */
+/** Never logs the path, query, body or key, which contain tenants' data. */
 function lineOf(request: FastifyRequest, reply: FastifyReply): object {
   const theirs = request.raw.headers['x-request-id']
   return {

@@ -21,7 +21,7 @@ export function responses(route: Pick<Route, 'replies'>): Record<string, unknown
 
 const whiteLists = new WeakMap<object, unknown>()
 
-/** Memoized, so that each schema gets one serializer per process. */
+/** Memoized: one serializer per schema and process. */
 function whiteList(schema: object): unknown {
   const known = whiteLists.get(schema)
   if (known !== undefined) return known
@@ -112,7 +112,7 @@ export function answerMalformed(
   return problem
 }
 
-/** For connections without a request; closes the connection. */
+/** For connections without a request. */
 export function rawAnswer(problem: Problem, request_id: string, base_url: string): string {
   const body = JSON.stringify({ error: errorBody(problem, request_id, base_url) })
   const headers = {

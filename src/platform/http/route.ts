@@ -1,4 +1,4 @@
-/** A route is data: method, path, scope, schemas, errors, handler. Validation, OpenAPI and the docs derive from it. */
+/** Routes as data: method, path, scope, schemas, errors, handler. Validation, OpenAPI and the docs derive from them. */
 import type { Static, TObject, TSchema } from 'typebox'
 import type { IncomingMessage } from 'node:http'
 import type { Caller, Mode } from '../../api/caller.ts'
@@ -12,17 +12,17 @@ export interface Reply {
   readonly status: number
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** Digest of a streamed request body, stored with the Idempotency-Key; never sent. */
+  /** Of a streamed request body, stored with the Idempotency-Key; never sent. */
   readonly digest?: string
 }
 
 /**
- * Stores the reply under the request's Idempotency-Key in the transaction of the effect. Throws
- * `idempotency_key_in_use` if another request has claimed the key meanwhile.
+ * Stores the reply with the request's Idempotency-Key in the transaction of the effect. Throws `idempotency_key_in_use`
+ * if another request has claimed the key.
  */
 export type StoreReply = (tx: Db, reply: Reply) => Promise<void>
 
-/** The same for an object, which the reply shows. */
+/** As `StoreReply`, for the object that the reply shows. */
 export type StoreAnswer<Shown> = (tx: Db, shown: Shown) => Promise<void>
 
 export interface RouteRequest<Q, B> {
@@ -36,9 +36,9 @@ export interface RouteRequest<Q, B> {
   readonly keep: StoreReply
   readonly idempotency_key: string | undefined
   readonly arrived_at: number
-  /** null for an API key. */
+  /** Null for an API key. */
   readonly session: unknown
-  /** For routes with `streamed: true`: the unread request. */
+  /** The unread request of a streamed route. */
   readonly raw: IncomingMessage
   readonly signal: AbortSignal
 }
@@ -55,13 +55,13 @@ export interface SignedRequest {
 type RateLimitSetting = Extract<keyof Settings, `rate_limit_${string}`>
 
 export interface RouteDefinition<Q extends TObject, B extends TSchema> {
-  /** The operation id (behaviour: operating 1.2): resource, dot, action, such as `messages.list_events`. */
+  /** The operation id (behaviour: operating 1.2), such as `messages.list_events`. */
   readonly operation: string
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   readonly path: string
-  /** null: any valid key. */
+  /** Null: any valid key. */
   readonly scope: Scope | null
-  /** Requires the key of an integration source instead of an API key. */
+  /** Requires the key of an integration source. */
   readonly source_key?: boolean
   readonly mode?: Mode
   readonly summary: string
@@ -74,11 +74,11 @@ export interface RouteDefinition<Q extends TObject, B extends TSchema> {
   readonly idempotent?: 'transaction' | 'lease' | 'own'
   readonly query?: Q
   readonly body?: B
-  /** Default: true when the schema requires no field (behaviour: conventions 4.3). */
+  /** Default: true if the schema requires no field (behaviour: conventions 4.3). */
   readonly body_optional?: boolean
   /** The handler validates the body; the schema is for the documents. */
   readonly body_unchecked?: boolean
-  /** Called only when the schema fails, so that one response lists all failures; the handler still checks. */
+  /** Called only if the schema fails, so that one response lists all failures; the handler still checks. */
   readonly inspect?: (body: Readonly<Record<string, unknown>>) => readonly Detail[]
   /** An item with values that no field may contain reaches the handler as an `UnfitItem`. */
   readonly items_apart?: ItemsApart
@@ -86,11 +86,11 @@ export interface RouteDefinition<Q extends TObject, B extends TSchema> {
   /** Field names of other services (lower-case letters and digits only), for suggestions in errors. */
   readonly other_names?: Readonly<Record<string, string>>
   readonly other_paths?: readonly string[]
-  /** Paths of nested fields that the operation ignores, to report. */
+  /** Nested fields that the operation ignores, to report. */
   readonly ignored_within?: (body: Readonly<Record<string, unknown>>) => readonly string[]
   /** Default 1 MB. */
   readonly body_bytes_max?: number
-  /** The handler reads `raw` itself; no body limit, parsing or validation. */
+  /** The handler reads `raw`: no body limit, parsing or validation. */
   readonly streamed?: boolean
   /** For the documents of streamed routes: body schemas by content type. */
   readonly uploads?: Readonly<Record<string, { readonly schema: TSchema; readonly example?: string }>>
@@ -100,11 +100,11 @@ export interface RouteDefinition<Q extends TObject, B extends TSchema> {
   readonly example_query?: string
   /** For streamed routes: the digest of a repeated body; null for an unreadable one. */
   readonly digestOf?: (request: Pick<RouteRequest<Static<Q>, Static<B>>, 'query' | 'raw'>) => Promise<string | null>
-  /** Requests per second per key; default `rate_limit_default`. */
+  /** Requests per second and key; default `rate_limit_default`. */
   readonly rate_limit?: RateLimitSetting
   /** For reads that may take seconds: `sql` is a transaction of the read pool, with its errors 429 and 503. */
   readonly expensive?: {
-    /** By default all requests. */
+    /** Default: all requests. */
     readonly when?: (query: Static<Q>) => boolean
     readonly narrow: string
   }

@@ -127,7 +127,7 @@ function addHooks(server: FastifyInstance, { platform, connections, note }: Serv
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** For a path that ends in `*`: whether a path below it exists. */
+    /** For a path that ends in `*`. */
     has_page?: HasPage
   }
 }

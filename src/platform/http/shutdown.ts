@@ -13,7 +13,7 @@ const finishWithinMs = 5_000
 /** The listener closes once nobody has connected for this long, or after this many tries. */
 const quietMs = 100
 const quietTriesMax = 5
-/** A turn of the event loop this short did nothing but poll for connections. */
+/** A turn of the event loop this short only polled for connections. */
 const shortTurnMs = 0.05
 const shortTurnWithinMs = 200
 
@@ -50,7 +50,7 @@ async function closeListener(server: Server, connections: Connections, clock: Cl
   connections.release()
 }
 
-/** After a turn of the event loop without a new connection: it accepts one per turn. */
+/** After a turn without a new connection: the event loop accepts one per turn. */
 async function quietTurn(connections: Connections): Promise<void> {
   const began = performance.now()
   for (let turns = 0, at = began; at - began < shortTurnWithinMs; turns++) {

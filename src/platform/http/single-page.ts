@@ -1,4 +1,4 @@
-/** Serves a single-page application: one HTML page for all URLs, with a nonce, and immutable hashed files. */
+/** Serves a single-page application: one HTML page with a nonce for all URLs, and immutable hashed files. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'

@@ -40,7 +40,7 @@ export class UnreadResponses {
     return this.#bytes
   }
 
-  /** A client that pipelines more than `pipelinedMax` requests is disconnected. */
+  /** Disconnects a client that pipelines more than `pipelinedMax` requests. */
   inOrder({ socket }: IncomingMessage, response: ServerResponse, respond: () => void): void {
     // Node continues to parse what it has read of a destroyed connection, up to a thousand requests
     if (socket.destroyed) return
@@ -53,12 +53,12 @@ export class UnreadResponses {
     }
     response.once('socket', () => {
       this.#pipelined.set(socket, this.#pipelined.get(socket)! - 1)
-      // not within the event: Node still has to flush this response
+      // `shared`: other responses use the same buffer, so its bytes are not counted.
       process.nextTick(respond)
     })
   }
 
-  /** `shared`: other responses use the same buffer, so its bytes are not counted. */
+  /** the client has disconnected, and `close` was emitted already */
   sent(response: ServerResponse, shared: boolean, streamed: boolean): void {
     const { socket } = response
     // the client has disconnected, and `close` was emitted already

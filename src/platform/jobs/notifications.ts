@@ -1,4 +1,4 @@
-/** Wakes workers in this process at once and in other processes by NOTIFY. Only an accelerator: workers poll as well. */
+/** Wakes workers in this process at once and in others by NOTIFY. Only an accelerator: workers poll as well. */
 import { listen, type Listening } from '../database/pool.ts'
 import type { Pool } from '../database/sql.ts'
 
@@ -16,7 +16,7 @@ export interface Notifications {
   close(): Promise<void>
 }
 
-/** `me` identifies this process, so that it ignores its own notifications. Nothing is sent while it is `alone`. */
+/** `me`: this process, which ignores its own notifications. Sends nothing while it is `alone`. */
 export function notificationsOf(pool: Pool, me: string, alone: () => boolean = () => false): Notifications {
   const listeners = new Map<string, (() => void)[]>()
   const missedListeners: (() => void)[] = []

@@ -1,4 +1,4 @@
-/** The heartbeat of this process, and the periodic jobs, which one process at a time runs. */
+/** The heartbeat, and the periodic jobs, which run in one process at a time. */
 import { advisoryLocks } from '../database/locks.ts'
 import { ageOf, isoTime, longAgo, mark, type Mark, type SteadyClock } from '../../lib/clock.ts'
 import type { Worker } from './worker.ts'
@@ -38,7 +38,7 @@ export async function signOff(platform: Platform): Promise<void> {
 
 export function periodicJobsWorker(platform: Platform, periodicJobs: readonly PeriodicJob[]): Worker {
   const { pool, clock } = platform
-  /** By wall clock and elapsed time: the clock may be set back, and the machine may sleep. */
+  /** The clock may be set back, and the machine may sleep. */
   const lastRun = new Map<string, Mark>()
   return {
     name: 'periodic-jobs',

@@ -1,4 +1,7 @@
-/** Detects other processes of this installation: each holds a shared advisory lock while it lives, so a death shows at once. */
+/**
+ * Detects other processes of this installation: each holds a shared advisory lock while it lives, so a death shows at
+ * once.
+ */
 import type { ReservedSql } from '#postgres'
 import { limits } from '../../api/limits.ts'
 import { ageOf, isoTime, longAgo, mark } from '../../lib/clock.ts'
@@ -8,12 +11,10 @@ import type { Platform } from '../platform.ts'
 
 export interface ProcessRegistry {
   /**
-   * If another process was alone, waits until it has run `beforeSharing`, or counts as dead (behaviour: messages 7.7).
+   * If another process was alone, waits until it has run `beforeSharing` or counts as dead (behaviour: messages 7.7).
    */
   open(): Promise<void>
-  /**
-   * Called at every heartbeat. `beat` runs on the connection that holds the lock, because tenants may use all others.
-   */
+  /** At every heartbeat. `beat` runs on the connection of the lock, because tenants may use all others. */
   renew(beat: (sql: Db) => Promise<void>): Promise<void>
   alone(): boolean
   close(): void
@@ -24,7 +25,7 @@ export interface ProcessHooks {
   readonly wakePeers: () => void
 }
 
-/** Less than the silence after which other processes take this one for dead. */
+/** Less than the silence after which a process counts as dead. */
 const trustedForMs = limits.process_silent_ms - 2_000
 const lockWaitAgainMs = 500
 const { processes: key } = advisoryLocks
@@ -67,9 +68,7 @@ async function hasCompany(sql: ReservedSql, process_id: string, alive_since: str
   return row!.company
 }
 
-/**
- * Each process holds the lock shared; one that is alone also exclusively, so that a newcomer waits for `beforeSharing`.
- */
+/** A process that is alone also holds the lock exclusively, so that a newcomer waits for `beforeSharing`. */
 export function processRegistry(platform: Platform, hooks: ProcessHooks): ProcessRegistry {
   const { clock, log, pool, process_id } = platform
   let takesPart = false

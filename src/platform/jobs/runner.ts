@@ -44,7 +44,7 @@ export function loopsOf(
   return loops
 }
 
-/** A notification wakes the worker of its name or empties the caches of its name; a missed one may have been any. */
+/** A notification wakes the worker or empties the caches of its name; a missed one may have been any. */
 export function wakeBy(
   notifications: Notifications,
   modules: readonly WorkerSource[],

@@ -3,11 +3,11 @@ import { waitEnded, type Clock } from '../../lib/clock.ts'
 
 export interface Worker {
   readonly name: string
-  /** Resolves to the number of jobs it worked on. Should end soon after `stopping` aborts. */
+  /** Resolves to the number of jobs done. Should end soon after `stopping` aborts. */
   tick(stopping?: AbortSignal): Promise<number>
-  /** Milliseconds until the next poll after one that found nothing; `wake` ends the wait. */
+  /** After a poll that found nothing; `wake` ends the wait. */
   readonly poll_every_ms: number
-  /** Milliseconds between two polls even with work to do, for larger batches. */
+  /** Between polls even with work to do, for larger batches. */
   readonly pause_ms?: number
 }
 

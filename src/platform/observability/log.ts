@@ -32,7 +32,7 @@ const toStandardError = (): DestinationStream =>
 
 const causesMax = 3
 
-/** Removes what the database adds about the row, because its values belong to tenants. */
+/** Removes row values from database errors, because they belong to tenants. */
 function loggedError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return { type: typeof error }
   const { code, constraint_name, table_name } = error as {

@@ -3,10 +3,10 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 
 export type Metrics = ReturnType<typeof makeMetrics>
 
-/** Few buckets, because each is a series per channel type. */
+/** Few, because each is a series per channel type. */
 const lagBuckets = [0.01, 0.05, 0.25, 1, 5, 10, 60, 300, 3600]
 
-/** `ofProcess` adds memory, CPU and event loop. Durations are in seconds. */
+/** `ofProcess` adds memory, CPU and event loop. */
 export function makeMetrics(ofProcess = false) {
   const registry = new Registry()
   const registers = [registry]

@@ -11,13 +11,13 @@ export interface Secrets {
   open(sealed: string): string
   /** False for a text under an earlier key. */
   isCurrent(sealed: string): boolean
-  /** HMAC-SHA256 as 22 base64url characters. A rotation of the secret key does not change it. */
+  /** HMAC-SHA256 as 22 base64url characters. Survives a rotation of the secret key. */
   keyedHash(text: string): string
 }
 
 export interface SecretKeys {
   readonly current: string
-  /** Earlier keys that can still decrypt (POSTHORN_PREVIOUS_SECRET_KEYS). */
+  /** For decryption only (POSTHORN_PREVIOUS_SECRET_KEYS). */
   readonly previous: readonly string[]
 }
 
@@ -68,8 +68,7 @@ export function makeSecrets(keys: SecretKeys, hashKey: Buffer): Secrets {
 }
 
 /**
- * At first use stores a proof of the key and a random hash key; later refuses a wrong key. After a rotation re-encrypts
- * both.
+ * First use stores a proof of the key and a random hash key; later a wrong key is refused. A rotation re-encrypts both.
  */
 export async function openSecrets(sql: Db, keys: SecretKeys): Promise<Secrets> {
   const sealer = makeSecrets(keys, randomBytes(32))
