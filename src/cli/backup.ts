@@ -53,10 +53,10 @@ async function backup(cli: Cli, command: Command, file: string): Promise<void> {
 
 async function restore(cli: Cli, command: Command, file: string): Promise<void> {
   const { withDatabase } = await import('./connection.ts')
-  const { readConfig, secretKeysThere } = await import('../config/config.ts')
+  const { readConfig, existingSecretKeys } = await import('../config/config.ts')
   const { restoreBackup } = await import('../platform/backup/restore.ts')
   const { tables } = await import('../app.ts')
-  const keys = await secretKeysThere(readConfig(cli.terminal.env))
+  const keys = await existingSecretKeys(readConfig(cli.terminal.env))
   const reporter = progressReporter(cli.terminal)
   const accepts = ({ account_id }: Manifest) => {
     if (account_id !== null)
@@ -71,7 +71,7 @@ async function restore(cli: Cli, command: Command, file: string): Promise<void> 
         pool,
         clock: systemClock(),
         keys,
-        isCarried: (table) => isBackedUp(tables, table),
+        isIncluded: (table) => isBackedUp(tables, table),
         accepts,
         onChecked,
         onProgress: (progress) => reporter.report(lineOf(progress)),

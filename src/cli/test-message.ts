@@ -6,7 +6,7 @@ import { Problem } from '../api/problem.ts'
 import type { Channel } from '../api/resources/channel.ts'
 import type { MessageStatus } from '../api/resources/message.ts'
 import { isoTime } from '../lib/clock.ts'
-import { isAnyWorking } from '../platform/jobs/process-registry.ts'
+import { isAnyWorkerAlive } from '../platform/jobs/process-registry.ts'
 
 export interface TestMessage {
   /** null if it was refused. */
@@ -129,7 +129,7 @@ async function look({ platform, services }: App, tenant: Tenant, id: string, cha
   return {
     status,
     error: error === null ? null : { code: error.code, message: error.message },
-    isServed: await isAnyWorking(pool, isoTime(clock.now() - limits.process_silent_ms)),
+    isServed: await isAnyWorkerAlive(pool, isoTime(clock.now() - limits.process_silent_ms)),
     session,
     isConnected: channel.connection_status === 'connected',
     lastAnswer:

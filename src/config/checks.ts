@@ -2,20 +2,20 @@
 
 type Given = Readonly<Record<string, unknown>>
 /** One line per problem. A setting in `misread` has its own error. */
-export function problemsTogether(values: Given, misread: ReadonlySet<string>): string[] {
-  const halves = together.flatMap(({ names, why }) => {
+export function combinationProblems(values: Given, misread: ReadonlySet<string>): string[] {
+  const incomplete = requiredTogether.flatMap(({ names, why }) => {
     const absent = names.filter((name) => values[name] === undefined && !misread.has(name))
     return absent.length === 0 || absent.length === names.length
       ? []
       : [`${absent.join(' and ')} must be set too: ${why}.`]
   })
-  return [...sharedKeywords(values), ...halves, ...deliveriesWithoutEvents(values)]
+  return [...sharedKeywords(values), ...incomplete, ...deliveriesWithoutEvents(values)]
 }
 
-const together: readonly { readonly names: readonly string[]; readonly why: string }[] = [
+const requiredTogether: readonly { readonly names: readonly string[]; readonly why: string }[] = [
   {
     names: ['POSTHORN_MEDIA_S3_URL', 'POSTHORN_MEDIA_S3_KEY_ID', 'POSTHORN_MEDIA_S3_SECRET'],
-    why: 'a bucket and its key come together',
+    why: 'a bucket and its key come requiredTogether',
   },
   {
     names: ['POSTHORN_STRIPE_SECRET_KEY', 'POSTHORN_STRIPE_WEBHOOK_SECRET'],
@@ -23,7 +23,7 @@ const together: readonly { readonly names: readonly string[]; readonly why: stri
   },
   {
     names: ['POSTHORN_OIDC_ISSUER', 'POSTHORN_OIDC_CLIENT_ID', 'POSTHORN_OIDC_CLIENT_SECRET'],
-    why: 'a provider and the client there come together',
+    why: 'a provider and the client there come requiredTogether',
   },
 ]
 

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { access, constants, copyFile, link, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import {
-  addressListProblem,
-  baseUrlOf,
+  addressRange,
+  baseUrl,
   bucketUrl,
   databaseUrl,
   duration,
@@ -21,7 +21,7 @@ import {
   whole,
   type Reader,
 } from './readers.ts'
-import { problemsTogether } from './checks.ts'
+import { combinationProblems } from './checks.ts'
 import { OperatorError } from '../lib/operator-error.ts'
 import { makeFolder } from '../lib/system.ts'
 import { providers } from '../providers/registry.ts'
@@ -72,14 +72,14 @@ export const settingsTable = {
   HOST: { read: text, fallback: '127.0.0.1', about: 'The address to listen on.' },
   PORT: { read: whole(0, 65_535), fallback: '8080', about: 'The port to listen on; 0 takes a free one.' },
   POSTHORN_BASE_URL: {
-    read: baseUrlOf,
+    read: baseUrl,
     fallback: undefined,
     about: 'The address under which clients reach the service. Default: `http://HOST:PORT`.',
   },
   POSTHORN_DATA_DIR: {
     read: text,
     fallback: './data',
-    about: 'The folder of the embedded database, the secret key and files that come in.',
+    about: 'The folder of the embedded database, the secret key and inbound files.',
   },
   POSTHORN_SECRET_KEY: {
     read: secretKey,
@@ -92,22 +92,22 @@ export const settingsTable = {
     read: listOf(secretKey),
     fallback: '',
     secret: true,
-    about: 'Earlier secret keys, comma-separated, while a rotation lasts.',
+    about: 'Earlier secret keys, comma-separated, during a rotation.',
   },
   POSTHORN_LOG_LEVEL: {
     read: oneOf(logLevels),
     fallback: 'info',
-    about: `How much is logged on standard error: ${logLevels.join(', ')}.`,
+    about: `Log level on standard error: ${logLevels.join(', ')}.`,
   },
   POSTHORN_LOG_FORMAT: {
     read: oneOf(logFormats),
     fallback: 'auto',
-    about: `How: JSON lines, text to read, or text where that is a terminal: ${logFormats.join(', ')}.`,
+    about: `Log format: ${logFormats.join(', ')}. With auto, text on a terminal and JSON lines otherwise.`,
   },
   POSTHORN_TRUSTED_PROXIES: {
-    read: listOf(addressListProblem),
+    read: listOf(addressRange),
     fallback: '',
-    about: 'Addresses and CIDR ranges of proxies whose `X-Forwarded-For` is believed.',
+    about: 'Addresses and CIDR ranges of proxies whose `X-Forwarded-For` is trusted.',
   },
   POSTHORN_CORS_ORIGINS: {
     read: listOf(webOrigin),
@@ -118,58 +118,58 @@ export const settingsTable = {
   POSTHORN_RATE_LIMIT_MESSAGES: {
     read: whole(1, 1_000_000),
     fallback: '100',
-    about: 'Requests a second and key on `POST /v1/messages`.',
+    about: 'Requests per second and key on `POST /v1/messages`.',
   },
   POSTHORN_RATE_LIMIT_DEFAULT: {
     read: whole(1, 1_000_000),
     fallback: '20',
-    about: 'Requests a second and key on every other operation.',
+    about: 'Requests per second and key on every other operation.',
   },
   POSTHORN_RATE_LIMIT_CONSOLE: {
     read: whole(1, 1_000_000),
     fallback: '50',
-    about: 'Requests a second and session in the console.',
+    about: 'Requests per second and session in the console.',
   },
   POSTHORN_RATE_LIMIT_SIGN_IN: {
     read: whole(1, 1_000_000),
     fallback: '20',
-    about: 'Tries a minute and address to sign in to the console.',
+    about: 'Sign-in attempts per minute and address in the console.',
   },
   POSTHORN_REAUTHENTICATE_AFTER_S: {
     read: whole(1, 1_000_000),
     fallback: '600',
-    about: 'Seconds after which people in the console give their password once more before what matters most.',
+    about: 'Seconds after which the console asks for the password again before sensitive actions.',
   },
   POSTHORN_READ_CONNECTIONS: {
     read: whole(1, 100),
     fallback: '4',
     about:
-      'Database connections for expensive reads (segments, exports, usage), in all processes together; two of them for one account.',
+      'Database connections for expensive reads (segments, exports, usage) in all processes together; one account may use two.',
   },
   POSTHORN_CONNECTION_LIMIT: {
     read: whole(1, 1_000_000),
     fallback: '10000',
-    about: 'Connections that clients may hold, in all; fewer where the process may open fewer files.',
+    about: 'Client connections in total; fewer if the open-file limit is lower.',
   },
   POSTHORN_ADDRESS_CONNECTION_LIMIT: {
     read: whole(1, 1_000_000),
     fallback: '2000',
-    about: 'Connections from one address; trusted proxies count only in all.',
+    about: 'Client connections per address; trusted proxies only count towards the total.',
   },
   POSTHORN_CONTACT_LIMIT: {
     read: whole(1, 1_000_000_000),
     fallback: '1000000',
-    about: 'Contacts of an account in one mode.',
+    about: 'Contacts per account and mode.',
   },
   POSTHORN_CAMPAIGN_RECIPIENT_LIMIT: {
     read: whole(1, 10_000_000),
     fallback: '100000',
-    about: 'Recipients of a campaign.',
+    about: 'Recipients per campaign.',
   },
   POSTHORN_IMPORT_MAX_BYTES: {
     read: whole(1024, 8 * 1024 ** 3),
     fallback: '536870912',
-    about: 'The size of a contact import, in bytes.',
+    about: 'Largest contact import, in bytes.',
   },
   POSTHORN_OPT_OUT_KEYWORDS: {
     read: listOf(keyword),
@@ -189,7 +189,7 @@ export const settingsTable = {
   POSTHORN_WEBHOOK_ENDPOINT_LIMIT: {
     read: whole(1, 100_000),
     fallback: '500',
-    about: 'Webhook endpoints of an account in one mode.',
+    about: 'Webhook endpoints per account and mode.',
   },
   POSTHORN_WEBHOOK_TIMEOUT_MS: {
     read: whole(100, 60_000),
@@ -215,20 +215,20 @@ export const settingsTable = {
     read: bucketUrl,
     fallback: undefined,
     about:
-      'A bucket of S3-compatible storage for files that come in, such as `https://s3.eu-central-1.amazonaws.com/bucket`. Absent: the data folder of one machine.',
+      'A bucket of S3-compatible storage for inbound files, such as `https://s3.eu-central-1.amazonaws.com/bucket`. Absent: the data folder of one machine.',
   },
-  POSTHORN_MEDIA_S3_REGION: { read: text, fallback: 'us-east-1', about: 'Its region.' },
-  POSTHORN_MEDIA_S3_KEY_ID: { read: text, fallback: undefined, about: 'The id of the access key to it.' },
+  POSTHORN_MEDIA_S3_REGION: { read: text, fallback: 'us-east-1', about: 'Region of the bucket.' },
+  POSTHORN_MEDIA_S3_KEY_ID: { read: text, fallback: undefined, about: 'Access key id for the bucket.' },
   POSTHORN_MEDIA_S3_SECRET: {
     read: text,
     fallback: undefined,
     secret: true,
-    about: 'The secret of the access key to it.',
+    about: 'Access key secret for the bucket.',
   },
   POSTHORN_MEDIA_RETENTION_DAYS: {
     read: whole(1, 3650),
     fallback: '30',
-    about: 'Days after which files that came in are deleted.',
+    about: 'Days after which inbound files are deleted.',
   },
   POSTHORN_MESSAGE_RETENTION_DAYS: {
     read: whole(60, 36_500),
@@ -261,7 +261,7 @@ export const settingsTable = {
     fallback: undefined,
     secret: true,
     about:
-      'The secret key (`sk_…`) of the Stripe account with which owners top their wallet up in the console. Absent: by `posthorn wallet credit` alone.',
+      'The secret key (`sk_…`) of the Stripe account with which owners top up their wallets in the console. Absent: only `posthorn wallet credit` tops up.',
   },
   POSTHORN_STRIPE_WEBHOOK_SECRET: {
     read: text,
@@ -278,14 +278,14 @@ export const settingsTable = {
     read: issuerUrl,
     fallback: undefined,
     about:
-      'An OpenID Connect provider with which people sign in to the console, beside their passwords. Its callback is `{base}/console/api/oauth/callback`.',
+      'An OpenID Connect provider for signing in to the console, in addition to passwords. Its callback is `{base}/console/api/oauth/callback`.',
   },
-  POSTHORN_OIDC_CLIENT_ID: { read: text, fallback: undefined, about: 'The id of the client there.' },
+  POSTHORN_OIDC_CLIENT_ID: { read: text, fallback: undefined, about: 'Client id at the OpenID Connect provider.' },
   POSTHORN_OIDC_CLIENT_SECRET: {
     read: text,
     fallback: undefined,
     secret: true,
-    about: 'The secret of the client there.',
+    about: 'Client secret at the OpenID Connect provider.',
   },
   POSTHORN_OIDC_NAME: {
     read: text,
@@ -302,7 +302,7 @@ export const settingsTable = {
     read: url(['http:', 'https:']),
     fallback: undefined,
     about:
-      'An OpenTelemetry collector that takes spans by OTLP over HTTP, such as `http://127.0.0.1:4318`. Absent: none are recorded.',
+      'An OpenTelemetry collector that receives spans by OTLP over HTTP, such as `http://127.0.0.1:4318`. Absent: none are recorded.',
   },
   OTEL_SERVICE_NAME: { read: text, fallback: 'posthorn', about: 'The name of the service in its spans.' },
   OTEL_TRACES_SAMPLER: {
@@ -357,7 +357,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const simulator = values['POSTHORN_SIMULATOR'] === 'true' || values['POSTHORN_SIMULATOR'] === '1'
   if (simulator && env['NODE_ENV'] === 'production')
     problems.push('POSTHORN_SIMULATOR must not be set in production: messages would reach nobody.')
-  problems.push(...problemsTogether(values, misread), ...unknownVariables(env))
+  problems.push(...combinationProblems(values, misread), ...unknownVariables(env))
   if (problems.length > 0)
     throw new OperatorError(
       ['The configuration cannot be used:', ...problems.map((problem) => `  ${problem}`)].join('\n'),
@@ -454,13 +454,13 @@ function configOf(values: Values & Pick<Config, 'provider_urls'>, simulator: boo
 }
 
 /** Not settings (behaviour: command-line 8). */
-const ofCommands: readonly string[] = ['POSTHORN_API_KEY']
+const commandVariables: readonly string[] = ['POSTHORN_API_KEY']
 
 /** Finds misspelt settings, which would silently keep their default. */
 function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
   const prefix = 'POSTHORN_'
   const names = Object.keys(allSettings).filter((name) => name.startsWith(prefix))
-  const known = [...names, ...ofCommands]
+  const known = [...names, ...commandVariables]
   const unknown = Object.keys(env).filter(
     (name) => name.startsWith(prefix) && !name.startsWith('POSTHORN_TEST_') && !known.includes(name),
   )
@@ -479,7 +479,7 @@ export async function secretKeys(config: Config): Promise<SecretKeys> {
 }
 
 /** Throws instead of creating a key. */
-export async function secretKeysThere(config: Config): Promise<SecretKeys> {
+export async function existingSecretKeys(config: Config): Promise<SecretKeys> {
   const path = join(config.data_dir, 'secret.key')
   if (config.secret_key === undefined && !(await isThere(path)))
     throw new OperatorError(

@@ -94,7 +94,7 @@ export const databaseUrl: Reader<string> = (given) => {
   return given
 }
 
-export const baseUrlOf: Reader<string> = (given) => {
+export const baseUrl: Reader<string> = (given) => {
   const parsed = URL.parse(given)
   if (
     parsed === null ||
@@ -128,7 +128,7 @@ export const hostPort: Reader<string> = (given) => {
   return given.toLowerCase()
 }
 
-export const addressListProblem: Reader<string> = (given) => {
+export const addressRange: Reader<string> = (given) => {
   if (!isAddressRange(given)) throw 'must be IP addresses or CIDR ranges, comma-separated'
   return given
 }

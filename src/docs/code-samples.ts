@@ -34,7 +34,7 @@ export function codeSamples(site: Site, route: Route): CodeSample[] {
     upload,
   }
   const curl = { language: 'curl', text: curlOf(sample) } as const
-  if (route.take !== undefined) return [curl]
+  if (route.signedHandler !== undefined) return [curl]
   return [curl, { language: 'typescript', text: typescriptOf(sample) }, { language: 'python', text: pythonOf(sample) }]
 }
 
@@ -53,7 +53,9 @@ function curlOf({ site, route, path, query, body, upload }: Sample): string {
   const url = `${site.base_url}${path}`
   const lines = [
     `curl ${route.method === 'GET' || route.method === 'POST' ? '' : `-X ${route.method} `}${query.size === 0 ? url : `'${url}?${route.example_query!}'`}`,
-    route.take === undefined ? `-H "Authorization: Bearer $${variableOf(route)}"` : `-H 'Service-Signature: t=…,v1=…'`,
+    route.signedHandler === undefined
+      ? `-H "Authorization: Bearer $${variableOf(route)}"`
+      : `-H 'Service-Signature: t=…,v1=…'`,
   ]
   if (body !== undefined)
     lines.push(
@@ -63,7 +65,7 @@ function curlOf({ site, route, path, query, body, upload }: Sample): string {
   else if (upload !== undefined)
     lines.push(
       `-H 'Content-Type: ${upload}'`,
-      route.take === undefined ? '--data-binary @file.csv' : '--data-binary @event.json',
+      route.signedHandler === undefined ? '--data-binary @file.csv' : '--data-binary @event.json',
     )
   else if (route.method === 'POST') lines.push('-X POST')
   return lines.join(' \\\n  ')

@@ -38,7 +38,7 @@ export interface Entrance {
 const byKey: Entrance = {
   codesOf,
   statusOf: (_route, code) => errorEntry(code).status,
-  takesKey: (route) => route.method === 'POST' && route.take === undefined,
+  takesKey: (route) => route.method === 'POST' && route.signedHandler === undefined,
 }
 
 export function openapiDocument(
@@ -115,7 +115,7 @@ function operation(route: Route, components: Components, entrance: Entrance): Js
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
     ...(route.source_key === true ? { security: [{ source_key: [] }] } : {}),
-    ...(route.take === undefined ? {} : { security: [] }),
+    ...(route.signedHandler === undefined ? {} : { security: [] }),
     'x-scopes': route.scope === null ? [] : [route.scope],
     ...(route.mode === undefined ? {} : { 'x-mode': route.mode }),
     parameters: [
@@ -234,7 +234,7 @@ const always: readonly ErrorCode[] = [
 
 /** Including those of every route. */
 export function codesOf(route: Route): ErrorCode[] {
-  if (route.take !== undefined)
+  if (route.signedHandler !== undefined)
     return byStatus(new Set<ErrorCode>(['internal_error', 'upstream_unavailable', ...route.errors]))
   const codes = new Set<ErrorCode>([...always, ...codesOfShape(route)])
   if (route.scope !== null) codes.add('scope_missing')
@@ -334,7 +334,7 @@ const headerComponents: Json = {
 }
 
 function headers(status: number, route: Route, entrance: Entrance): Json {
-  const signed = route.take !== undefined
+  const signed = route.signedHandler !== undefined
   const names = [
     'X-Request-Id',
     ...(status === 401 || signed ? [] : ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset']),

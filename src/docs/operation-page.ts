@@ -37,7 +37,7 @@ ${neighbours(resource, route)}`
 
 function needs(route: Route): string {
   const key =
-    route.take !== undefined
+    route.signedHandler !== undefined
       ? 'Needs no key: a signature made with the signing secret of the source stands in for it.'
       : route.source_key === true
         ? 'Needs the key of an integration source.'

@@ -36,7 +36,7 @@ function item(route: Route): Json {
     request: {
       method: route.method,
       ...(route.source_key === true ? { auth: bearer('source_key') } : {}),
-      ...(route.take === undefined ? {} : { auth: { type: 'noauth' } }),
+      ...(route.signedHandler === undefined ? {} : { auth: { type: 'noauth' } }),
       header: headersOf(route),
       url: urlOf(route),
       ...bodyOf(route),
@@ -52,11 +52,11 @@ function item(route: Route): Json {
   }
 }
 
-function headersOf({ method, take, uploads, body }: Route): Json[] {
+function headersOf({ method, signedHandler, uploads, body }: Route): Json[] {
   const type = Object.keys(uploads ?? {})[0] ?? (body === undefined ? undefined : 'application/json')
   return [
     ...(type === undefined ? [] : [{ key: 'Content-Type', value: type }]),
-    ...(method === 'POST' && take === undefined
+    ...(method === 'POST' && signedHandler === undefined
       ? [
           {
             key: 'Idempotency-Key',

@@ -5,7 +5,7 @@ import { escape } from './page.ts'
 
 /** Empty for signed operations and those of live mode. */
 export function tryIt(route: Route): string {
-  if (route.take !== undefined || route.mode === 'live') return ''
+  if (route.signedHandler !== undefined || route.mode === 'live') return ''
   const [kind, prefix] = route.source_key === true ? ['source', 'svc_src_'] : ['test', 'svc_test_']
   const upload = Object.entries(route.uploads ?? {})[0]
   const exampleQuery = new URLSearchParams(route.example_query)

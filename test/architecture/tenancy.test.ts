@@ -51,7 +51,7 @@ const exempt: Record<string, string> = {
   'src/modules/webhooks/delivery-repository.ts listDeliveries':
     'the queue is joined to deliveries that are already of one account',
   'src/modules/webhooks/delivery-repository.ts findDelivery': 'as above',
-  'src/modules/webhooks/delivery-repository.ts recordDirect': 'the deliver worker settles by ids',
+  'src/modules/webhooks/delivery-repository.ts recordRequested': 'the deliver worker settles by ids',
   'src/modules/webhooks/endpoint-repository.ts listSealed': 'a rotation of the secret key seals everything anew',
   'src/modules/webhooks/endpoint-repository.ts reseal': 'as above',
   'src/modules/media/repository.ts':

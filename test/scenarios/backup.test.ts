@@ -9,7 +9,7 @@ import { runCli } from '../../src/cli/program.ts'
 import { tables } from '../../src/app.ts'
 import { isBackedUp } from '../../src/platform/database/table-scope.ts'
 import { tablesOf } from '../../src/platform/backup/catalogue.ts'
-import { bringForward, makeSchema, readSchemaFiles } from '../../src/platform/database/migrate.ts'
+import { applyMigrations, createSchema, readSchemaFiles } from '../../src/platform/database/migrate.ts'
 import type { Db } from '../../src/platform/database/sql.ts'
 import { transact } from '../../src/platform/database/sql.ts'
 import { openSecrets } from '../../src/platform/secrets/secrets.ts'
@@ -198,8 +198,8 @@ test('a backup of an earlier version is migrated, and one of an unknown schema i
   closing(t, () => pool.end())
   const earlier = { migrations: others, functions: files.functions }
   await transact(pool, async (tx) => {
-    await makeSchema(tx, fakeClock(), others)
-    await bringForward(tx, fakeClock(), earlier)
+    await createSchema(tx, fakeClock(), others)
+    await applyMigrations(tx, fakeClock(), earlier)
   })
   await openSecrets(pool, testSecretKeys)
   await pool`insert into accounts (id, name, created_at) values ('acc_old', 'Of before', now())`

@@ -96,7 +96,8 @@ test('every role may do exactly what the table says, in either mode, in its own 
   const client = await signedInOwner(world)
   const foreign = await world.account()
   const reachable = world.app.routes.filter(
-    ({ take, source_key, operation }) => take === undefined && source_key !== true && operation !== 'me.retrieve',
+    ({ signedHandler, source_key, operation }) =>
+      signedHandler === undefined && source_key !== true && operation !== 'me.retrieve',
   )
   const own = world.app.consoleRoutes.filter((route) => accessOf(route) === 'account')
   const rows = [...reachable, ...own].map((row) => ({ ...row, rule: ruleOf(row), path: callable(row) }))

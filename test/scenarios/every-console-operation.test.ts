@@ -108,7 +108,7 @@ test('every operation of the console answers ids of another account or mode like
   const before = await belongings(world, account.id)
   const rows = [
     ...world.app.routes
-      .filter(({ take, source_key }) => take === undefined && source_key !== true)
+      .filter(({ signedHandler, source_key }) => signedHandler === undefined && source_key !== true)
       .map((route) => ({ route, base: '' })),
     ...world.app.consoleRoutes.map((route) => ({ route, base: '/console/api' })),
   ].filter(({ route }) => route.path.includes('{'))

@@ -29,7 +29,7 @@ test('every operation refuses a missing key; a signed operation has none and loo
     const answer = await world.api().send(route.method, pathWith(route, []))
     assert.deepEqual(
       [answer.status, answer.body.error.code],
-      route.take === undefined ? [401, 'api_key_missing'] : [404, 'resource_missing'],
+      route.signedHandler === undefined ? [401, 'api_key_missing'] : [404, 'resource_missing'],
       nameOf(route),
     )
   }
@@ -61,7 +61,7 @@ test('every operation with an id answers ids of another account or mode like unk
   const world = await startWorld(t)
   const owners = { live: await world.account({ mode: 'live' }), test: await world.account() }
   const strangers = { live: await world.account({ mode: 'live' }), test: await world.account() }
-  const withId = world.app.routes.filter(({ path, take }) => path.includes('{') && take === undefined)
+  const withId = world.app.routes.filter(({ path, signedHandler }) => path.includes('{') && signedHandler === undefined)
   const made = new Map<string, { readonly ids: string[]; readonly mode: 'live' | 'test' }>()
   for (const [prefix, { mode, make }] of Object.entries(makers))
     made.set(prefix, { ids: await make(world, owners[mode]), mode })

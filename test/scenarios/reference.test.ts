@@ -64,7 +64,7 @@ test('every operation and resource has its own page under 150 KB with its script
   const world = await startWorld(t)
   const { body: document } = await world.api().get('/docs/openapi.json')
 
-  for (const { operation, method, path, summary, description, query, take } of world.app.routes) {
+  for (const { operation, method, path, summary, description, query, signedHandler } of world.app.routes) {
     const html = await readPage(world, `/docs/api/${operation}`)
     const text = html.slice(0, html.indexOf('<script>'))
     for (const word of [
@@ -80,7 +80,7 @@ test('every operation and resource has its own page under 150 KB with its script
       )
     for (const status of Object.keys(document.paths[path][method.toLowerCase()].responses))
       assert.ok(text.includes(status), `${operation}: ${status}`)
-    assert.equal(text.match(/<label for="in-/g)?.length, take === undefined ? 3 : 1, operation)
+    assert.equal(text.match(/<label for="in-/g)?.length, signedHandler === undefined ? 3 : 1, operation)
   }
 })
 
@@ -244,7 +244,7 @@ test("the samples are valid in their languages and contain the document's body",
   const site = siteOf(world.app.routes, world.app.platform.settings.base_url)
 
   for (const route of world.app.routes) {
-    const { operation, path, method, take } = route
+    const { operation, path, method, signedHandler } = route
     const html = await readPage(world, `/docs/api/${operation}`)
     const sampleIn = (language: string) =>
       unescape(html.match(new RegExp(`<pre class="in-${language}"><code>([^]*?)</code>`))?.[1] ?? '')
@@ -253,7 +253,7 @@ test("the samples are valid in their languages and contain the document's body",
     if (example !== undefined && /-d '/.test(curl))
       assert.deepEqual(JSON.parse(/-d '([^]*)'$/.exec(curl)![1]!.replaceAll("'\\''", "'")), example, operation)
     assert.match(curl, /^curl /)
-    if (take !== undefined) continue
+    if (signedHandler !== undefined) continue
     const typescript = sampleIn('typescript')
     // typescript-samples.test.ts checks that it compiles
     assert.equal(

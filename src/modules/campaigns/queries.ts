@@ -19,7 +19,7 @@ import { recipientsWhoReplied, type RecipientFilters } from './recipient-reposit
 import * as repository from './repository.ts'
 import { addressKeyOf, type CsvColumn, type CsvPage, csvStream, pageWaitMs } from '../contacts/service.ts'
 import { listInbound } from '../messages/service.ts'
-import { atOneMoment, type Db, type Transaction } from '../../platform/database/sql.ts'
+import { inOneSnapshot, type Db, type Transaction } from '../../platform/database/sql.ts'
 import { type Page, requireCursor } from '../../platform/http/paging.ts'
 
 export async function requireCampaign(sql: Db, tenant: Tenant, id: string): Promise<CampaignRow> {
@@ -35,7 +35,7 @@ export async function lockCampaignOrThrow(tx: Transaction, tenant: Tenant, id: s
 }
 
 export async function getCampaign(sql: Db, tenant: Tenant, id: string): Promise<Campaign> {
-  return await atOneMoment(sql, async (tx) => await campaignWithRecipients(tx, await requireCampaign(tx, tenant, id)))
+  return await inOneSnapshot(sql, async (tx) => await campaignWithRecipients(tx, await requireCampaign(tx, tenant, id)))
 }
 
 export async function listCampaigns(
@@ -49,7 +49,7 @@ export async function listCampaigns(
     'No campaign has the id',
     async (id) => isId('cmp', id) && (await repository.campaignExisted(sql, tenant, id)),
   )
-  return await atOneMoment(
+  return await inOneSnapshot(
     sql,
     async (tx) => await campaignObjects(tx, tenant, await repository.listCampaigns(tx, tenant, status, page)),
   )

@@ -47,4 +47,4 @@ const guardingCredentials = (platform: Platform, route: Route): Route => ({
 
 /** The operations of API keys, except those about the key itself. */
 const isReachable = (route: Route): boolean =>
-  route.take === undefined && route.source_key !== true && route.operation !== 'me.retrieve'
+  route.signedHandler === undefined && route.source_key !== true && route.operation !== 'me.retrieve'

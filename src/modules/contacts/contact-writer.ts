@@ -2,7 +2,7 @@
 import type { Tenant } from '../../api/caller.ts'
 import { contactLimits } from '../../api/resources/contact.ts'
 import { phoneKey } from '../../lib/phone.ts'
-import { allSent, violatedConstraint, type Transaction } from '../../platform/database/sql.ts'
+import { allInOrder, violatedConstraint, type Transaction } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
 import {
   addressesOf,
@@ -52,15 +52,15 @@ export async function saveContacts(
   )
   const changes = addressChangesOf(written)
   // statements run in the order of sending
-  await allSent([
+  await allInOrder([
     writeAddresses(tx, tenant, changes),
     inheritOptOuts(platform, tx, tenant, written, changes.gainedBy, context),
   ])
-  await allSent([
+  await allInOrder([
     writeRows(tx, tenant, written),
     updateSuppressions(platform, tx, tenant, written, changes.gainedBy, context),
   ])
-  await allSent([
+  await allInOrder([
     insertConsentChanges(tx, tenant, consentHistory(platform, written, context), context.at),
     writeCounters(tx, tenant, written, context.at),
   ])
@@ -281,7 +281,7 @@ async function writeAddresses(
   { lost, gained, blocked }: AddressChanges,
 ): Promise<void> {
   try {
-    await allSent([
+    await allInOrder([
       repository.deleteAddresses(tx, tenant, lost),
       repository.blockAddresses(tx, tenant, blocked),
       repository.insertAddresses(tx, tenant, gained),
@@ -296,7 +296,7 @@ async function writeRows(tx: Transaction, tenant: Tenant, contacts: readonly Loc
   const changed = contacts.filter((contact) => contact.before !== null && contact.changed)
   const onlySeen = contacts.filter((contact) => contact.before !== null && !contact.changed && contact.seen_at !== null)
   const rowsOf = (some: readonly LockedContact[]) => some.map(({ row }) => row)
-  await allSent([
+  await allInOrder([
     repository.insertContacts(tx, tenant, rowsOf(created)),
     repository.updateContacts(tx, tenant, rowsOf(changed)),
     repository.touchSeen(
@@ -335,7 +335,7 @@ async function writeCounters(
 ): Promise<void> {
   const counted = new CounterDeltas()
   for (const { before, row } of contacts) counted.contact(before, row)
-  await allSent([
+  await allInOrder([
     repository.defineNames(tx, tenant, counted.tagNames(), counted.attributeTypes(), at),
     insertDeltas(tx, tenant, counted.deltas()),
   ])

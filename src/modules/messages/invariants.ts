@@ -44,7 +44,7 @@ const countInvariants: Invariant[] = [
     ({ id }) => `The messages of status and second ${id} are not as many as counted.`,
   ),
   invariant<{ id: string }>(
-    'quarters of an hour count what is folded',
+    'counts per quarter of an hour match the aggregated counts',
     (sql) => sql`
       select account_id || ' ' || status as id from (
         select account_id, mode, status, n from message_status_counts where folded
@@ -64,7 +64,7 @@ const jobInvariants: Invariant[] = [
         and m.status in ('queued', 'sending')
         and j.message_id is null
       limit ${breachesMax}`,
-    ({ id }) => `${id} waits to be sent, and no job will ever send it.`,
+    ({ id }) => `${id} waits to be sent but has no job.`,
   ),
   invariant<{ id: string }>(
     'every job has its message',
@@ -75,7 +75,7 @@ const jobInvariants: Invariant[] = [
         and m.mode = j.mode
         and m.id = j.message_id
       where m.id is null limit ${breachesMax}`,
-    ({ id }) => `${id} is to be sent, and does not exist.`,
+    ({ id }) => `The job of ${id} has no message.`,
   ),
   invariant<{ id: string }>(
     'each event of a message was emitted once',
@@ -101,7 +101,7 @@ const chargeInvariants: Invariant[] = [
           or e.package_grant_id is distinct from m.package_grant_id
         )
       limit ${breachesMax}`,
-    ({ id }) => `${id} says that it was charged, and the ledger says something else.`,
+    ({ id }) => `${id} and its charge in the ledger do not agree.`,
   ),
   invariant<{ id: string }>(
     'a message is refunded exactly when it failed',
@@ -149,7 +149,7 @@ const projectionInvariants = (projections: readonly string[]): Invariant[] => [
         group by projection
         limit ${breachesMax}`,
     ({ id }) =>
-      `The projection ${id} was removed or renamed while transitions are pending. Restore it until they are folded, or delete them.`,
+      `The projection ${id} was removed or renamed while transitions are pending. Restore it until they are applied, or delete them.`,
   ),
 ]
 

@@ -83,11 +83,11 @@ export async function applyTransitions(
 export function stepOf(before: MessageRow, requests: readonly TransitionRequest[]): Step | null {
   let row = before
   const emitted: MessageRow[] = []
-  for (const { transition, at: asked_at, error } of requests) {
+  for (const { transition, at: requested_at, error } of requests) {
     if (!allows(row.status, transition)) continue
     const status = transitions[transition].to
     if (status === row.status) continue
-    const at = asked_at < row.updated_at ? row.updated_at : asked_at
+    const at = requested_at < row.updated_at ? row.updated_at : requested_at
     row = { ...row, status, updated_at: at }
     for (const stamp of stamps[status]) row[stamp] ??= at
     if (status === 'failed') {

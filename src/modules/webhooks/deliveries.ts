@@ -121,7 +121,7 @@ const singleAttempts = (platform: Platform, requested: ManualAttempts): Pick<Del
   async retry(tenant, endpoint_id, id) {
     const next_run_at = isoTime(platform.clock.now() + rescueAfterMs)
     const { endpoint, delivery } = await transact(platform.pool, (tx) =>
-      deliveryAgain(tx, tenant, endpoint_id, id, next_run_at),
+      reopenDelivery(tx, tenant, endpoint_id, id, next_run_at),
     )
     return await requested.attemptAndAnswer(endpoint, delivery, false)
   },
@@ -162,7 +162,7 @@ async function endpointOf(sql: Db, tenant: Tenant, id: string): Promise<Endpoint
 }
 
 /** For a disabled endpoint the delivery has failed already. */
-async function testDelivery(tx: Db, { clock, ids }: Platform, tenant: Tenant, endpoint_id: string): Promise<Direct> {
+async function testDelivery(tx: Db, { clock, ids }: Platform, tenant: Tenant, endpoint_id: string): Promise<Requested> {
   const at = isoTime(clock.now())
   const endpoint = await lockedEndpoint(tx, tenant, endpoint_id)
   const event_id = ids('evt')
@@ -180,7 +180,7 @@ async function testDelivery(tx: Db, { clock, ids }: Platform, tenant: Tenant, en
   ])
   const delivery = newDelivery(endpoint, ids('whd'), event_id, at)
   if (endpoint.status === 'active') {
-    await store.insertDirect(tx, delivery, true, isoTime(clock.now() + rescueAfterMs))
+    await store.insertRequested(tx, delivery, true, isoTime(clock.now() + rescueAfterMs))
     return { endpoint, delivery }
   }
   await store.insertEnded(tx, disabled(delivery))
@@ -188,13 +188,13 @@ async function testDelivery(tx: Db, { clock, ids }: Platform, tenant: Tenant, en
 }
 
 /** Problems: resource_missing, delivery_state_invalid. */
-async function deliveryAgain(
+async function reopenDelivery(
   tx: Db,
   tenant: Tenant,
   endpoint_id: string,
   id: string,
   next_run_at: string,
-): Promise<Direct> {
+): Promise<Requested> {
   const refuse = (sentence: string) => new Problem('delivery_state_invalid', sentence)
   const endpoint = await lockedEndpoint(tx, tenant, endpoint_id)
   const row = isDeliveryId(id) ? await store.findDelivery(tx, tenant, endpoint_id, id) : null
@@ -204,10 +204,10 @@ async function deliveryAgain(
   requireActive(endpoint)
   if ((await store.findEvent(tx, tenant, row.event_id)) === null)
     throw refuse('The event of this delivery is older than 30 days and no longer kept, so it cannot be sent again.')
-  const taken = await store.takeEnded(tx, tenant, endpoint_id, id)
+  const taken = await store.deleteEnded(tx, tenant, endpoint_id, id)
   if (taken === null) throw refuse('The delivery is being retried by another request.')
   const delivery: DeliveryRow = { ...taken, status: 'pending' }
-  await store.insertDirect(tx, delivery, false, next_run_at)
+  await store.insertRequested(tx, delivery, false, next_run_at)
   return { endpoint, delivery }
 }
 
@@ -219,7 +219,7 @@ function requireActive({ status }: EndpointRow): void {
     )
 }
 
-interface Direct {
+interface Requested {
   readonly endpoint: EndpointRow
   readonly delivery: DeliveryRow
 }

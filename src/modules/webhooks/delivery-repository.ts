@@ -64,7 +64,12 @@ export async function findEvent(sql: Db, { account_id, mode }: Tenant, id: strin
 }
 
 /** This process attempts the delivery at once; it is due for the worker only if the process dies. */
-export async function insertDirect(sql: Db, row: DeliveryRow, scheduled: boolean, next_run_at: string): Promise<void> {
+export async function insertRequested(
+  sql: Db,
+  row: DeliveryRow,
+  scheduled: boolean,
+  next_run_at: string,
+): Promise<void> {
   await sql`
     insert into webhook_retries (
       account_id, mode, endpoint_id, id, event_id, event_type, attempts, response_status, duration_ms, error,
@@ -89,7 +94,7 @@ export async function insertEnded(sql: Db, row: DeliveryRow): Promise<void> {
 }
 
 /** Removes an ended delivery for another attempt. Null if someone else did. */
-export async function takeEnded(
+export async function deleteEnded(
   sql: Db,
   { account_id, mode }: Tenant,
   endpoint_id: string,
@@ -113,7 +118,7 @@ export async function takeEnded(
 }
 
 /** False if the worker had rescued the delivery. A failure counts only up to the breaker's threshold. */
-export async function recordDirect(sql: Db, done: AttemptResult): Promise<boolean> {
+export async function recordRequested(sql: Db, done: AttemptResult): Promise<boolean> {
   const [gone] = await sql<DeliveryRow[]>`
     delete from webhook_retries
     where endpoint_id = ${done.endpoint_id}
@@ -121,7 +126,7 @@ export async function recordDirect(sql: Db, done: AttemptResult): Promise<boolea
     returning ${pending(sql)}`
   if (gone === undefined) return false
   const row = { ...gone, ...done, status: done.status ?? ('pending' as const) }
-  if (done.status === null) await insertDirect(sql, row, true, done.next_attempt_at!)
+  if (done.status === null) await insertRequested(sql, row, true, done.next_attempt_at!)
   else await insertEnded(sql, row)
   const ok = done.status === 'delivered'
   await sql`
@@ -261,7 +266,7 @@ export async function findDeliveries(
 type Ended = 'delivered' | 'failed'
 
 /** Only deliveries whose event is stored, oldest first. */
-const chosen = (
+const endedIds = (
   sql: Db,
   { account_id, mode }: Tenant,
   endpoint_id: string,
@@ -288,7 +293,7 @@ export async function countEnded(
   limit: number,
   created_until?: string,
 ): Promise<number> {
-  const rows = await sql`${chosen(sql, tenant, endpoint_id, status, limit, created_until)}`
+  const rows = await sql`${endedIds(sql, tenant, endpoint_id, status, limit, created_until)}`
   return rows.length
 }
 
@@ -319,7 +324,7 @@ export async function retryEnded(
       where account_id = ${account_id}
         and mode = ${mode}
         and endpoint_id = ${endpoint_id}
-        and id = any (array(${chosen(sql, tenant, endpoint_id, status, limit)}))
+        and id = any (array(${endedIds(sql, tenant, endpoint_id, status, limit)}))
       returning *
     ), forgotten as (
       delete from webhook_failures f

@@ -83,7 +83,7 @@ export class EndpointService {
   async update(sql: Db, tenant: Tenant, id: string, change: EndpointChange): Promise<WebhookEndpoint> {
     if (!isId('we', id) || (await store.findEndpoint(sql, tenant, id)) === null) throw missing('webhook endpoint', id)
     await checkEndpoint(change, this.#rule)
-    if (change.status === 'active') await emptyDisabled(sql, tenant, id)
+    if (change.status === 'active') await dropPendingInSlices(sql, tenant, id)
     const updated = await transact(sql, async (tx) => {
       const before = await lockedEndpoint(tx, tenant, id)
       const after = rowAfter(this.#platform, before, change)
@@ -171,7 +171,7 @@ export async function lockedEndpoint(sql: Db, tenant: Tenant, id: string): Promi
 }
 
 /** Drops deliveries of a disabled endpoint in slices, because every transaction delays the event feed. */
-async function emptyDisabled(sql: Db, tenant: Tenant, id: string): Promise<void> {
+async function dropPendingInSlices(sql: Db, tenant: Tenant, id: string): Promise<void> {
   const slice = async (tx: Db) =>
     (await lockedEndpoint(tx, tenant, id)).status === 'disabled' ? await dropPending(tx, id, droppedAtOnce) : 0
   while ((await transact(sql, slice)) > 0) continue

@@ -5,7 +5,7 @@ import { feedBlockers } from '../../platform/events/feed-horizon.ts'
 import type { Db } from '../../platform/database/sql.ts'
 
 /** Each event is a look-up. */
-const lookedBackMs = 3600_000
+const lookBackMs = 3600_000
 
 export const webhookInvariants = ({ clock }: Pick<Platform, 'clock'>): readonly Invariant[] => [
   invariant(
@@ -34,7 +34,7 @@ export const webhookInvariants = ({ clock }: Pick<Platform, 'clock'>): readonly 
   ),
   invariant(
     'events-reach-their-subscribers',
-    (sql) => missedEvents(sql, idFloor('evt', clock.now() - lookedBackMs)),
+    (sql) => missedEvents(sql, idFloor('evt', clock.now() - lookBackMs)),
     (row) =>
       `The event ${row.id} lies behind the fan-out, and the endpoint ${row.endpoint_id}, which subscribes to ${row.type}, has no delivery of it.`,
   ),

@@ -44,9 +44,9 @@ export class ManualAttempts {
       )
       .finally(() => this.#inProgress.delete(work))
     this.#inProgress.add(work)
-    const patience = new AbortController()
-    await Promise.race([work, clock.sleep(waitMs, patience.signal)])
-    patience.abort()
+    const answered = new AbortController()
+    await Promise.race([work, clock.sleep(waitMs, answered.signal)])
+    answered.abort()
     return deliveryObject((await store.findDelivery(pool, endpoint, endpoint.id, delivery.id)) ?? delivery)
   }
 
@@ -75,7 +75,7 @@ export class ManualAttempts {
     metrics.attempts.inc({ kind: 'webhook', outcome: outcome.error?.code ?? 'delivered' })
     const attempted = { endpoint_id: endpoint.id, id: delivery.id, attempts: delivery.attempts, scheduled, started_at }
     const done = attemptResultOf(attempted, outcome, { clock, settings, random })
-    await transact(pool, (tx) => store.recordDirect(tx, done))
+    await transact(pool, (tx) => store.recordRequested(tx, done))
     if (done.status !== 'delivered' && (await failuresOf(pool, endpoint.id)) >= settings.webhook_disable_after)
       await disableFailing(endpoint, endpoint.id)
   }

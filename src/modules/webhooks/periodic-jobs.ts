@@ -21,7 +21,7 @@ export const webhookPeriodicJobs = (platform: Platform): PeriodicJob[] => [
         platform.retention_clock.now() - platform.settings.delivery_retention_ms,
       ),
   },
-  { name: 'delete-old-deliveries', every_ms: 3600_000, run: () => forgetOld(platform) },
+  { name: 'delete-old-deliveries', every_ms: 3600_000, run: () => deleteOldDeliveries(platform) },
   { name: 'measure-webhook-queues', every_ms: 5_000, run: () => measure(platform) },
   {
     name: 'reencrypt-webhook-secrets',
@@ -31,7 +31,7 @@ export const webhookPeriodicJobs = (platform: Platform): PeriodicJob[] => [
 ]
 
 /** Deletes deliveries outside of weekly partitions, and the index of failures. */
-async function forgetOld(platform: Platform): Promise<number> {
+async function deleteOldDeliveries(platform: Platform): Promise<number> {
   const floor = idFloor(
     'whd',
     platform.retention_clock.now() - platform.settings.delivery_retention_ms - 7 * 24 * 3600_000,

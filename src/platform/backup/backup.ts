@@ -10,7 +10,7 @@ import { appliedMigrations, readSchemaFiles } from '../database/migrate.ts'
 import { needsUpgrade } from '../database/upgrade.ts'
 import { OperatorError } from '../../lib/operator-error.ts'
 import { isoTime, type Clock } from '../../lib/clock.ts'
-import { partitionsOf, tablesOf, type CarriedTable } from './catalogue.ts'
+import { partitionsOf, tablesOf, type TableColumns } from './catalogue.ts'
 import { headText, tableEnd, tableText, trailerText, type Manifest } from './format.ts'
 
 const compressionLevel = 3
@@ -25,7 +25,7 @@ export interface BackupParts {
   readonly onProgress: (progress: Progress) => void
 }
 
-export type RowsOf = (table: CarriedTable) => string | undefined
+export type RowsOf = (table: TableColumns) => string | undefined
 
 export interface Progress {
   readonly table: string
@@ -122,11 +122,11 @@ async function* texts(
     yield Buffer.from(tableText({ table: table.name, columns: table.columns }))
     let rows = 0
     const reading = await sql.unsafe(`copy (${wanted}) to stdout`).readable()
-    for await (const piece of reading as AsyncIterable<Buffer>) {
-      rows += linesIn(piece)
-      bytes += piece.length
+    for await (const chunk of reading as AsyncIterable<Buffer>) {
+      rows += linesIn(chunk)
+      bytes += chunk.length
       onProgress({ table: table.name, rows, bytes })
-      yield piece
+      yield chunk
     }
     counts[table.name] = rows
     yield Buffer.from(tableEnd)
@@ -138,14 +138,14 @@ interface Narrowed {
   readonly where?: string
 }
 
-export const rowsText = ({ name, columns }: CarriedTable, { columns: replaced = {}, where }: Narrowed = {}): string =>
+export const rowsText = ({ name, columns }: TableColumns, { columns: replaced = {}, where }: Narrowed = {}): string =>
   `select ${columns.map((column) => `${replaced[column] ?? quoted(column)} as ${quoted(column)}`).join(', ')} from ${quoted(name)}${where === undefined ? '' : ` where ${where}`}`
 
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
-function linesIn(piece: Buffer): number {
+function linesIn(chunk: Buffer): number {
   let count = 0
-  for (let at = piece.indexOf(newline); at !== -1; at = piece.indexOf(newline, at + 1)) count += 1
+  for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, at + 1)) count += 1
   return count
 }
 

@@ -1,14 +1,14 @@
 /** Reads tables from the system catalogue: columns, dependency order, partitions. */
 import type { Db } from '../database/sql.ts'
-import type { PartitionNote } from './format.ts'
+import type { PartitionDefinition } from './format.ts'
 
-export interface CarriedTable {
+export interface TableColumns {
   readonly name: string
   readonly columns: readonly string[]
 }
 
 /** Each table comes after those that it references. */
-export async function tablesOf(sql: Db): Promise<CarriedTable[]> {
+export async function tablesOf(sql: Db): Promise<TableColumns[]> {
   const tables = await sql<{ name: string; columns: string[]; refers: string[] }[]>`
     select c.relname as name,
       array(
@@ -26,7 +26,7 @@ export async function tablesOf(sql: Db): Promise<CarriedTable[]> {
     from pg_class c
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
     order by c.relname collate "C"`
-  const ordered: CarriedTable[] = []
+  const ordered: TableColumns[] = []
   const placed = new Set<string>()
   while (ordered.length < tables.length) {
     const next = tables.filter(({ name, refers }) => !placed.has(name) && refers.every((other) => placed.has(other)))
@@ -39,8 +39,8 @@ export async function tablesOf(sql: Db): Promise<CarriedTable[]> {
   return ordered
 }
 
-export async function partitionsOf(sql: Db): Promise<PartitionNote[]> {
-  return await sql<PartitionNote[]>`
+export async function partitionsOf(sql: Db): Promise<PartitionDefinition[]> {
+  return await sql<PartitionDefinition[]>`
     select c.relname as name, p.relname as of, pg_get_expr(c.relpartbound, c.oid) as bounds,
       coalesce(c.reloptions, '{}') as options
     from pg_class c

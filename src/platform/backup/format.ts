@@ -12,7 +12,7 @@ const trailerBytes = '\nsha256 '.length + 64 + 1
 const manifestBytesMax = 4 * 1024 * 1024
 const endOfRows = Buffer.from('\n\\.\n')
 
-export interface PartitionNote {
+export interface PartitionDefinition {
   readonly name: string
   readonly of: string
   /** As PostgreSQL prints it: `FOR VALUES FROM ('…') TO ('…')`. */
@@ -28,7 +28,7 @@ export interface Manifest {
   /** Verifies a secret key; not a secret itself. */
   readonly key_check: string
   readonly address_hash_key: string
-  readonly partitions: readonly PartitionNote[]
+  readonly partitions: readonly PartitionDefinition[]
 }
 
 export interface TableHead {

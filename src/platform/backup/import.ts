@@ -2,8 +2,8 @@
 import { appliedMigrations } from '../database/migrate.ts'
 import { sqlState, transact, violatedConstraint, type Db, type Pool } from '../database/sql.ts'
 import { OperatorError } from '../../lib/operator-error.ts'
-import { hashAlike, requireFittingKey } from '../secrets/secrets.ts'
-import { checkFile, type Manifest, type PartitionNote } from './format.ts'
+import { haveSameHashKey, requireMatchingKey } from '../secrets/secrets.ts'
+import { checkFile, type Manifest, type PartitionDefinition } from './format.ts'
 import { copyInto, copyWithoutTriggers, loadTables, partitionText, type RestoreParts } from './restore.ts'
 
 export interface ImportParts extends Pick<RestoreParts, 'keys' | 'onChecked' | 'onProgress'> {
@@ -31,8 +31,8 @@ export async function importRows(parts: ImportParts, path: string): Promise<Impo
   if (account_id === null)
     throw new OperatorError(`${path} holds a whole installation: bring it back with \`posthorn restore ${path}\`.`)
   if (!/^acc_[a-z0-9]+$/.test(account_id)) throw new OperatorError(`${path} names no account.`)
-  requireFittingKey(parts.keys, file.manifest)
-  const isCarried = (table: string) => parts.isOwned(table, account_id)
+  requireMatchingKey(parts.keys, file.manifest)
+  const isIncluded = (table: string) => parts.isOwned(table, account_id)
   const tables = (await parts.pool
     .begin(async (tx) => {
       await tx`set local statement_timeout = 0`
@@ -42,7 +42,7 @@ export async function importRows(parts: ImportParts, path: string): Promise<Impo
         throw new OperatorError(`The account ${account_id} is here already. Nothing was written.`)
       for (const partition of file.manifest.partitions) await makePartition(tx, partition)
       const counts = await loadTables(
-        { isCarried, onProgress: parts.onProgress },
+        { isIncluded, onProgress: parts.onProgress },
         tx,
         path,
         file,
@@ -81,7 +81,7 @@ async function requireFindable(
   const [here] = await sql<
     { key_check: string; address_hash_key: string }[]
   >`select key_check, address_hash_key from installation`
-  if (rows === 0 || hashAlike(keys, here!, manifest)) return
+  if (rows === 0 || haveSameHashKey(keys, here!, manifest)) return
   throw new OperatorError(
     `The account has ${rows} opt-outs, which can be found again only where the installation began as a backup of the one that it comes from. Nothing was written. ` +
       'Bring it into such an installation, or the whole installation by `posthorn backup` and `posthorn restore`.',
@@ -99,7 +99,7 @@ async function requireSameSchema(sql: Db, { migrations, program }: Manifest): Pr
     )
 }
 
-async function makePartition(sql: Db, partition: PartitionNote): Promise<void> {
+async function makePartition(sql: Db, partition: PartitionDefinition): Promise<void> {
   await transact(sql, async (tx) => void (await tx.unsafe(partitionText(partition)))).catch((error: unknown) => {
     if (sqlState(error) === undefined) throw error
   })

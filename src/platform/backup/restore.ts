@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { pipeline, type Writable } from 'node:stream'
 import { createZstdDecompress } from 'node:zlib'
 import {
-  bringForward,
+  applyMigrations,
   lockMigrations,
-  makeSchema,
+  createSchema,
   missing,
   readSchemaFiles,
   type Migration,
@@ -14,7 +14,7 @@ import {
 } from '../database/migrate.ts'
 import type { Db, Pool } from '../database/sql.ts'
 import { OperatorError } from '../../lib/operator-error.ts'
-import { requireFittingKey, type SecretKeys } from '../secrets/secrets.ts'
+import { requireMatchingKey, type SecretKeys } from '../secrets/secrets.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { quoted, type Progress } from './backup.ts'
 import { identitiesOf, isBlank, tablesOf } from './catalogue.ts'
@@ -23,7 +23,7 @@ import {
   readTables,
   type CheckedFile,
   type Manifest,
-  type PartitionNote,
+  type PartitionDefinition,
   type TableHead,
   type TableSink,
 } from './format.ts'
@@ -33,7 +33,7 @@ export interface RestoreParts {
   readonly clock: Clock
   readonly keys: SecretKeys
   readonly accepts: (manifest: Manifest) => void
-  readonly isCarried: (table: string) => boolean
+  readonly isIncluded: (table: string) => boolean
   readonly onChecked: (bytes: number, of: number) => void
   readonly onProgress: (progress: Progress) => void
 }
@@ -55,15 +55,15 @@ export async function restoreBackup(parts: RestoreParts, path: string): Promise<
   const file = await checkFile(path, parts.onChecked)
   const { manifest } = file
   parts.accepts(manifest)
-  requireFittingKey(parts.keys, manifest)
+  requireMatchingKey(parts.keys, manifest)
   const known = await readSchemaFiles()
-  const then = schemaThen(manifest, known)
+  const then = schemaOfBackup(manifest, known)
   const done = (await pool.begin(async (tx) => {
     await prepare(tx)
-    await makeSchema(tx, clock, then)
+    await createSchema(tx, clock, then)
     await makePartitions(tx, manifest.partitions)
     const tables = await load(parts, tx, path, file)
-    const applied = (await bringForward(tx, clock, known)).applied.filter((name) =>
+    const applied = (await applyMigrations(tx, clock, known)).applied.filter((name) =>
       known.migrations.some((migration) => migration.name === name),
     )
     return { tables, applied }
@@ -73,7 +73,7 @@ export async function restoreBackup(parts: RestoreParts, path: string): Promise<
   return { file: path, created_at: manifest.created_at, program: manifest.program, rows, ...done }
 }
 
-function schemaThen({ migrations, program }: Manifest, known: SchemaFiles): readonly Migration[] {
+function schemaOfBackup({ migrations, program }: Manifest, known: SchemaFiles): readonly Migration[] {
   try {
     const later = new Set(missing(known.migrations, [...migrations]).map(({ number }) => number))
     return known.migrations.filter(({ number }) => !later.has(number))
@@ -104,12 +104,12 @@ const nameForm = /^[a-z_][a-z0-9_]{0,62}$/
 const boundsForm = /^FOR VALUES FROM \('[a-z0-9_]+'\) TO \('[a-z0-9_]+'\)$/
 const optionForm = /^[a-z_]+=[a-z0-9._]+$/
 
-async function makePartitions(sql: Db, partitions: readonly PartitionNote[]): Promise<void> {
+async function makePartitions(sql: Db, partitions: readonly PartitionDefinition[]): Promise<void> {
   for (const partition of partitions) await sql.unsafe(partitionText(partition))
 }
 
 /** Throws `OperatorError` for anything that this program would not create. */
-export function partitionText({ name, of, bounds, options }: PartitionNote): string {
+export function partitionText({ name, of, bounds, options }: PartitionDefinition): string {
   if (
     ![name, of].every((one) => nameForm.test(one)) ||
     !boundsForm.test(bounds) ||
@@ -121,7 +121,7 @@ export function partitionText({ name, of, bounds, options }: PartitionNote): str
 
 async function load(parts: RestoreParts, sql: Db, path: string, file: CheckedFile): Promise<Record<string, number>> {
   for (const { name } of (await tablesOf(sql)).toReversed())
-    if (parts.isCarried(name)) await sql.unsafe(`delete from ${quoted(name)}`)
+    if (parts.isIncluded(name)) await sql.unsafe(`delete from ${quoted(name)}`)
   const counts = await loadTables(parts, sql, path, file, copyWithoutTriggers)
   for (const { table, column } of await identitiesOf(sql))
     await sql.unsafe(
@@ -131,7 +131,7 @@ async function load(parts: RestoreParts, sql: Db, path: string, file: CheckedFil
 }
 
 export async function loadTables(
-  { isCarried, onProgress }: Pick<RestoreParts, 'isCarried' | 'onProgress'>,
+  { isIncluded, onProgress }: Pick<RestoreParts, 'isIncluded' | 'onProgress'>,
   sql: Db,
   path: string,
   file: CheckedFile,
@@ -142,7 +142,7 @@ export async function loadTables(
   let bytes = 0
   const begin = async ({ table, columns }: TableHead): Promise<TableSink> => {
     const there = columnsOf.get(table)
-    if (there === undefined || !isCarried(table) || !columns.every((column) => there.includes(column)))
+    if (there === undefined || !isIncluded(table) || !columns.every((column) => there.includes(column)))
       throw new OperatorError(`The backup holds ${JSON.stringify(table)} in a form that its schema does not have.`)
     const sink = await into(sql, { table, columns })
     counts[table] = 0
@@ -195,10 +195,10 @@ export async function copyInto(sql: Db, { table, columns }: TableHead): Promise<
   stream.on('error', (error) => (failed = error))
   let rows = 0
   return {
-    async write(piece) {
+    async write(chunk) {
       if (failed !== undefined) throw failed
-      for (let at = piece.indexOf(10); at !== -1; at = piece.indexOf(10, at + 1)) rows += 1
-      if (!stream.write(piece)) await once(stream, 'drain')
+      for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) rows += 1
+      if (!stream.write(chunk)) await once(stream, 'drain')
     },
     async end() {
       stream.end()

@@ -101,9 +101,9 @@ function ignoreExisting(error: NodeJS.ErrnoException): void {
 
 /** Copies to a temporary name and renames, so that a partial copy is never used. */
 async function copyOnce(from: string, to: string): Promise<string> {
-  const marked = await stat(join(to, 'bin/postgres')).catch(() => undefined)
+  const copied = await stat(join(to, 'bin/postgres')).catch(() => undefined)
   const original = await stat(join(from, 'bin/postgres'))
-  if (marked?.size === original.size) return to
+  if (copied?.size === original.size) return to
   const temporary = `${to}.new-${process.pid}`
   await rm(temporary, { recursive: true, force: true })
   await cp(from, temporary, { recursive: true, verbatimSymlinks: true })

@@ -6,7 +6,7 @@ import { holdOpen } from '../../../test/support/open-transactions.ts'
 import { testPool } from '../../../test/support/pool.ts'
 import { systemClock } from '../../lib/clock.ts'
 import {
-  bringForward,
+  applyMigrations,
   migrate,
   missingMigrations,
   readSchemaFiles,
@@ -68,7 +68,7 @@ test('a file without a transaction may build an index concurrently, also when it
   const reports = await Promise.all([migrate(pool, clock, files), migrate(pool, clock, files)])
   await pool`delete from schema_migrations where number = 2`
   const repeated = await migrate(pool, clock, files)
-  await restored.begin((tx) => bringForward(tx, clock, files))
+  await restored.begin((tx) => applyMigrations(tx, clock, files))
 
   assert.deepEqual(reports.flatMap(({ applied }) => applied).toSorted(), ['0001_it.sql', '0002_it.sql'])
   assert.deepEqual(repeated.applied, ['0002_it.sql'])
@@ -126,7 +126,7 @@ test('a migration during concurrent writes of events begins no new feed epoch', 
     await sql`select pg_current_xact_id()`
     await pool`insert into events (account_id, mode, id, type, object_id, object, created_at, position)
       values ('acc_1', 'test', 'evt_1', 'message.sent', 'msg_1', '{}', '2026-01-31T09:30:00Z', feed_position())`
-    await bringForward(sql, clock, files)
+    await applyMigrations(sql, clock, files)
   })
 
   assert.equal((await pool`select feed_epoch from installation`)[0]!['feed_epoch'], 0)

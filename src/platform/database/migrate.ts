@@ -68,7 +68,7 @@ export async function migrate(pool: Pool, clock: Clock, files?: SchemaFiles): Pr
     await refuseOldServer(session)
     await lockSession(session, clock)
     await session`set statement_timeout = 0`
-    return await bringForward(session, clock, known, (work) => ownTransaction(session, work))
+    return await applyMigrations(session, clock, known, (work) => ownTransaction(session, work))
   } finally {
     await unlockSession(session)
     session.release()
@@ -88,14 +88,14 @@ export async function missingMigrations(sql: Db, files?: SchemaFiles): Promise<s
 type Step = <T>(work: (sql: Db) => Promise<T>) => Promise<T>
 
 /** Requires the migration lock. Without `step` everything happens in the open transaction. */
-export async function bringForward(
+export async function applyMigrations(
   sql: Db,
   clock: Clock,
   known: SchemaFiles,
   step: Step = (work) => work(sql),
 ): Promise<MigrationReport> {
   const recorded = await step(async (tx) => {
-    await makeRecord(tx)
+    await createMigrationTable(tx)
     return await appliedMigrations(tx)
   })
   const upgraded = needsUpgrade(recorded, known.migrations)
@@ -164,15 +164,15 @@ export async function lockMigrations(sql: Db): Promise<boolean> {
   return lock!.acquired
 }
 
-async function makeRecord(sql: Db): Promise<void> {
+async function createMigrationTable(sql: Db): Promise<void> {
   await sql`
     create table if not exists schema_migrations (
       number integer primary key, name text not null, checksum text not null, applied_at timestamptz not null
     )`
 }
 
-export async function makeSchema(sql: Db, clock: Clock, migrations: readonly Migration[]): Promise<void> {
-  await makeRecord(sql)
+export async function createSchema(sql: Db, clock: Clock, migrations: readonly Migration[]): Promise<void> {
+  await createMigrationTable(sql)
   for (const migration of migrations) {
     if (migration.transactional) await run(sql, migration, migration.text)
     else await runStatements(sql, migration, false)

@@ -7,7 +7,7 @@ import { holdOpen } from '../../../test/support/open-transactions.ts'
 import { testPool } from '../../../test/support/pool.ts'
 import { until, within } from '../../../test/support/waiting.ts'
 import { startPlatform } from '../../../test/support/world.ts'
-import { isoText, listen, openBeside, openPool, poolUse } from './pool.ts'
+import { isoText, listen, openDerivedPool, openPool, poolUse } from './pool.ts'
 
 test('values are converted to the forms of the API', async (t) => {
   const { pool } = await startPlatform(t)
@@ -140,7 +140,7 @@ test('a statement counts as waiting while its connection is opened', async (t) =
 
 test('a separate pool uses neither JIT nor parallel workers, and has its own statement timeout', async (t) => {
   const { pool } = await startPlatform(t)
-  const beside = openBeside(pool, { name: 'reads', max: 1, statement_timeout_ms: 15_000 })
+  const beside = openDerivedPool(pool, { name: 'reads', max: 1, statement_timeout_ms: 15_000 })
   closing(t, () => beside.end({ timeout: 1 }))
 
   const [row] = await beside`
@@ -155,7 +155,7 @@ test('the connect timeout is five seconds or that of the pool, also for a second
   const pools = [
     openPool(database_url),
     openPool(database_url, { connect_timeout_ms: 20_000 }),
-    openBeside(pool, { name: 'beside', max: 1, statement_timeout_ms: 1_000 }),
+    openDerivedPool(pool, { name: 'beside', max: 1, statement_timeout_ms: 1_000 }),
   ]
   closing(t, () => Promise.all(pools.map((one) => one.end({ timeout: 0 }))))
 

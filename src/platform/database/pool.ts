@@ -53,7 +53,7 @@ export function openPool(url: string, options: PoolOptions = {}): Pool {
 }
 
 /** Sessions use at most one CPU, and each query is planned for its own values. */
-export function openBeside(
+export function openDerivedPool(
   pool: Pool,
   { name, max, statement_timeout_ms }: { name: string; max: number; statement_timeout_ms: number },
 ): Pool {

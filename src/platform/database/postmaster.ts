@@ -31,12 +31,12 @@ export async function runningPostmaster(folder: string): Promise<Postmaster | un
 /** A fast shutdown; an immediate one after seven seconds. */
 export async function stopPostmaster(folder: string, pid: number, clock: Clock): Promise<void> {
   signal(pid, 'SIGINT')
-  if (await gone(folder, pid, clock, fastStopMs)) return
+  if (await hasStopped(folder, pid, clock, fastStopMs)) return
   signal(pid, 'SIGQUIT')
-  await gone(folder, pid, clock, fastStopMs)
+  await hasStopped(folder, pid, clock, fastStopMs)
 }
 
-async function gone(folder: string, pid: number, clock: Clock, limit_ms: number): Promise<boolean> {
+async function hasStopped(folder: string, pid: number, clock: Clock, limit_ms: number): Promise<boolean> {
   const deadline = clock.now() + limit_ms
   while (await runsOn(pid, folder)) {
     if (clock.now() > deadline) return false

@@ -5,7 +5,7 @@ import { constants, setPriority } from 'node:os'
 import { Problem } from '../../api/problem.ts'
 import { pause, withDeadline, type SteadyClock } from '../../lib/clock.ts'
 import { advisoryLocks } from './locks.ts'
-import { openBeside, poolUse, type PoolUse } from './pool.ts'
+import { openDerivedPool, poolUse, type PoolUse } from './pool.ts'
 import { fairQueue, type FairQueue } from './fair-queue.ts'
 import { sqlState, type Db, type Pool, type Transaction } from './sql.ts'
 import type { Metrics } from '../observability/metrics.ts'
@@ -67,7 +67,7 @@ interface Reads extends Parts {
 
 export function readPool(parts: Parts): ReadPool {
   const { pool, clock, connections } = parts
-  const own = openBeside(pool, { max: connections, statement_timeout_ms: statementTimeoutMs, name: 'reads' })
+  const own = openDerivedPool(pool, { max: connections, statement_timeout_ms: statementTimeoutMs, name: 'reads' })
   const queue = fairQueue(clock, { ...readLimits, running: connections })
   const reads: Reads = { ...parts, own, queue }
   return {
@@ -106,8 +106,8 @@ async function attempt<T>(
 ): Promise<T | typeof noSlot> {
   const { own, pool, clock, metrics } = reads
   return (await own.begin('read only', async (tx) => {
-    const { pid, taken } = await takeSlots(tx, account_id, reads.connections, readLimits.running_per_account)
-    if (!taken) return noSlot
+    const { pid, acquired } = await acquireSlots(tx, account_id, reads.connections, readLimits.running_per_account)
+    if (!acquired) return noSlot
     if (reads.local) lowerPriority(pid)
     return await withDeadline(clock, readLimits.run_ms, async (deadline) => {
       try {
@@ -179,13 +179,13 @@ function refusal({ metrics }: Reads, { gone }: ReadRequest): Problem {
   )
 }
 
-async function takeSlots(
+async function acquireSlots(
   tx: Transaction,
   account_id: string,
   slots: number,
   own_slots: number,
-): Promise<{ pid: number; taken: boolean }> {
-  const [row] = await tx<{ pid: number; taken: boolean }[]>`
+): Promise<{ pid: number; acquired: boolean }> {
+  const [row] = await tx<{ pid: number; acquired: boolean }[]>`
     select pg_backend_pid() as pid,
       (
         select slot
@@ -198,7 +198,7 @@ async function takeSlots(
         from generate_series(1, ${slots}::int) slot
         where pg_try_advisory_xact_lock(${advisoryLocks.read_pool}::bigint + slot)
         limit 1
-      ) is not null as taken`
+      ) is not null as acquired`
   return row!
 }
 

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { startPlatform } from '../../../test/support/world.ts'
-import { allSent, didNotCommit, transact, transactionId, violatedConstraint, type Db, type Transaction } from './sql.ts'
+import {
+  allInOrder,
+  didNotCommit,
+  transact,
+  transactionId,
+  violatedConstraint,
+  type Db,
+  type Transaction,
+} from './sql.ts'
 
 test('of pipelined statements the first error is reported', async (t) => {
   const { pool } = await startPlatform(t)
@@ -17,7 +25,7 @@ test('of pipelined statements the first error is reported', async (t) => {
   }
 
   const failed = transact(pool, (tx) =>
-    allSent([tx`insert into taken values (2)`, insertLater(tx), tx`insert into taken values (3)`]),
+    allInOrder([tx`insert into taken values (2)`, insertLater(tx), tx`insert into taken values (3)`]),
   )
 
   await assert.rejects(failed, (error) => violatedConstraint(error) === 'taken_pkey')

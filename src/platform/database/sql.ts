@@ -43,13 +43,13 @@ function isTransaction(sql: Db): sql is Transaction {
 }
 
 /** Uses the snapshot of an open transaction. */
-export async function atOneMoment<T>(sql: Db, read: (sql: Db) => Promise<T>): Promise<T> {
+export async function inOneSnapshot<T>(sql: Db, read: (sql: Db) => Promise<T>): Promise<T> {
   if (isTransaction(sql)) return await read(sql)
   return (await (sql as Pool).begin('isolation level repeatable read read only', read)) as T
 }
 
 /** Rejects with the first error in order, because later statements fail as a consequence. */
-export async function allSent(sent: readonly Promise<unknown>[]): Promise<void> {
+export async function allInOrder(sent: readonly Promise<unknown>[]): Promise<void> {
   const settled = await Promise.allSettled(sent)
   for (const one of settled) if (one.status === 'rejected') throw one.reason
 }

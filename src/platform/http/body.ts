@@ -137,10 +137,10 @@ export function parseBody(bytes: Buffer, apart?: ItemsApart): Record<string, unk
   }
   const withEscapes = text.includes('\\u')
   try {
-    return judged(value as Record<string, unknown>, { withEscapes, exact: false }, apart)
+    return checkedBody(value as Record<string, unknown>, { withEscapes, exact: false }, apart)
   } catch (error) {
-    if (error !== digitsInDoubt) throw error
-    return judged(
+    if (error !== mayHaveLostDigits) throw error
+    return checkedBody(
       JSON.parse(withLostDigitsMarked(text)) as Record<string, unknown>,
       { withEscapes: true, exact: true },
       apart,
@@ -155,28 +155,28 @@ interface Reading {
 }
 
 /** Only then the text is parsed a second time. */
-const digitsInDoubt = new Error('an integer may have lost digits')
+const mayHaveLostDigits = new Error('an integer may have lost digits')
 
 const lostDigits = '\0lost digits'
 const lostDigitsAsJson = JSON.stringify(lostDigits)
 
 const withLostDigitsMarked = (text: string): string => replaceLongIntegers(text, () => lostDigitsAsJson)
 
-function judged(
+function checkedBody(
   body: Record<string, unknown>,
   reading: Reading,
   apart: ItemsApart | undefined,
 ): Record<string, unknown> {
   const items = apart === undefined ? undefined : body[apart.field]
-  if (!Array.isArray(items)) refuseUnfit(body, reading)
+  if (!Array.isArray(items)) requireFit(body, reading)
   else {
-    refuseUnfit({ ...body, [apart!.field]: null }, reading)
-    for (const [i, item] of items.slice(0, apart!.items_max).entries()) items[i] = fitOrNot(item, reading)
+    requireFit({ ...body, [apart!.field]: null }, reading)
+    for (const [i, item] of items.slice(0, apart!.items_max).entries()) items[i] = checkedItem(item, reading)
   }
   return body
 }
 
-function fitOrNot(item: unknown, reading: Reading): unknown {
+function checkedItem(item: unknown, reading: Reading): unknown {
   if (item === lostDigits) return null
   if (typeof item !== 'object' || item === null) return item
   const [first, ...rest] = unfitIn(item, reading)
@@ -184,7 +184,7 @@ function fitOrNot(item: unknown, reading: Reading): unknown {
 }
 
 /** Throws for too deep nesting, and for a text or number that cannot be stored unchanged. */
-function refuseUnfit(value: object, reading: Reading): void {
+function requireFit(value: object, reading: Reading): void {
   throwFailures(unfitIn(value, reading))
 }
 
@@ -217,7 +217,7 @@ function search(value: unknown, path: string, depth: number, reading: Reading, d
         code: 'invalid_value',
         message: `\`${path}\` is a number that cannot be stored exactly. Send it as a string.`,
       })
-    else if (!reading.exact && Number.isInteger(value) && !Number.isSafeInteger(value)) throw digitsInDoubt
+    else if (!reading.exact && Number.isInteger(value) && !Number.isSafeInteger(value)) throw mayHaveLostDigits
   } else if (typeof value === 'object' && value !== null) {
     if (depth > limits.json_depth)
       throw invalid(path, 'invalid_value', `\`${path}\` is nested deeper than ${limits.json_depth} levels. Flatten it.`)

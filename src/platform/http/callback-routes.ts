@@ -17,9 +17,9 @@ export interface HookAnswer {
 }
 
 /** Resolves once the payload is stored. Check that `id` exists before `readBody`: the caller is not authenticated. */
-export type TakeHook = (id: string, call: HookCall, readBody: () => Promise<Uint8Array>) => Promise<HookAnswer>
+export type ReceiveHook = (id: string, call: HookCall, readBody: () => Promise<Uint8Array>) => Promise<HookAnswer>
 
-export function mountHooks(server: FastifyInstance, path: string, budget: BodyBudget, take: TakeHook): void {
+export function mountHooks(server: FastifyInstance, path: string, budget: BodyBudget, receive: ReceiveHook): void {
   server.route({
     method: ['GET', 'POST'],
     url: path,
@@ -35,7 +35,7 @@ export function mountHooks(server: FastifyInstance, path: string, budget: BodyBu
         request.method === 'POST'
           ? await readBody(request.raw, limits.callback_body_bytes, budget, `hook ${id}`)
           : new Uint8Array()
-      const answer = await take(id, call, bodyOf)
+      const answer = await receive(id, call, bodyOf)
       return reply.header('x-content-type-options', 'nosniff').type(answer.content_type).send(answer.body)
     },
   })

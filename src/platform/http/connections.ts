@@ -72,7 +72,7 @@ export class Connections {
   readonly #all = groupOf('')
   readonly #byAddress = new Map<string, Group>()
   readonly #lingering = new Set<Socket>()
-  readonly #onNone: (() => void)[] = []
+  readonly #onAllClosed: (() => void)[] = []
   #closing = false
   /** Undefined while requests are not held. */
   #held: { readonly response: ServerResponse; readonly begin: () => void }[] | undefined
@@ -150,8 +150,8 @@ export class Connections {
     else this.#held.push({ response, begin })
   }
 
-  none(): Promise<void> {
-    return this.#open.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#onNone.push(resolve))
+  whenAllClosed(): Promise<void> {
+    return this.#open.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#onAllClosed.push(resolve))
   }
 
   closeIdle(): void {
@@ -250,7 +250,7 @@ export class Connections {
     }
     if (connection.neighbours?.open === 0) this.#byAddress.delete(connection.neighbours.address)
     this.#platform.metrics.connections_open.set(this.#open.size)
-    if (this.#open.size === 0) for (const resolve of this.#onNone.splice(0)) resolve()
+    if (this.#open.size === 0) for (const resolve of this.#onAllClosed.splice(0)) resolve()
   }
 
   #refuse(socket: Socket, reason: 'all' | 'address', problem: Problem): false {
@@ -301,18 +301,18 @@ function addressKey(text: string): string {
   }
 }
 
-const asWritten = { headers: { 'Retry-After': '1' } }
+const retryInASecond = { headers: { 'Retry-After': '1' } }
 
 const tooMany = (): Problem =>
   new Problem(
     'upstream_unavailable',
     'The service has reached its connection limit. Try again in a moment, and reuse connections.',
-    asWritten,
+    retryInASecond,
   )
 
 const tooManyOfAddress = (limit: number): Problem =>
   new Problem(
     'rate_limit_exceeded',
     `Your address has ${limit} open connections, which is the limit. Reuse them, or close some.`,
-    asWritten,
+    retryInASecond,
   )

@@ -42,12 +42,10 @@ export async function readForm<T>(request: IncomingMessage, reader: FormReader<T
       stream.on('error', () => undefined) // the reader of the file gets the error
       if (name !== 'file') {
         stream.resume()
-        reject(
-          invalid((name ?? '').slice(0, 80), 'unknown_field', 'The file must stand in the field `file` of the form.'),
-        )
+        reject(invalid((name ?? '').slice(0, 80), 'unknown_field', 'Send the file in the field `file` of the form.'))
         return
       }
-      reading = reader.file(piecesOf(stream), filename ?? null)
+      reading = reader.file(chunksOf(stream), filename ?? null)
       reading.catch((error: unknown) => {
         stream.resume()
         reject(error as Error)
@@ -74,9 +72,9 @@ export async function readForm<T>(request: IncomingMessage, reader: FormReader<T
   return await reading
 }
 
-async function* piecesOf(stream: Readable): AsyncGenerator<unknown> {
+async function* chunksOf(stream: Readable): AsyncGenerator<unknown> {
   try {
-    for await (const piece of stream.iterator({ destroyOnReturn: false })) yield piece
+    for await (const chunk of stream.iterator({ destroyOnReturn: false })) yield chunk
   } catch {
     throw cutShort()
   }

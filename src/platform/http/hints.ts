@@ -136,7 +136,7 @@ function nearestPath(
 ): { path: string; methods: Set<string> } | undefined {
   const candidates = paths
     .flatMap(({ steps, methods }) => {
-      const path = spelt(steps, requested)
+      const path = correctedPath(steps, requested)
       return path === undefined ? [] : [{ path, methods }]
     })
     .toSorted(
@@ -151,7 +151,7 @@ function nearestPath(
   return candidates.find((candidate) => candidate.path === path)
 }
 
-function spelt(steps: readonly string[], requested: readonly string[]): string | undefined {
+function correctedPath(steps: readonly string[], requested: readonly string[]): string | undefined {
   if (steps.length !== requested.length) return undefined
   const words: string[] = []
   for (const [at, step] of steps.entries()) {

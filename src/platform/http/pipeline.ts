@@ -247,13 +247,13 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
     const parsed = read instanceof Problem ? undefined : read
     if (prepared.checkBody !== undefined && parsed !== undefined)
       details.push(...failuresOf(prepared.checkBody(parsed), parsed, route))
-    const misshapen =
+    const refusal =
       read instanceof Problem
         ? read
         : details.length > 0
           ? Problem.invalid(details as [Detail, ...Detail[]])
           : undefined
-    if (misshapen !== undefined) {
+    if (refusal !== undefined) {
       if (key !== undefined)
         await refuseReused(
           pipeline.platform,
@@ -266,7 +266,7 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
             canonicalFingerprint(parsed, refusedQuery ? (request.query as RawQuery) : query),
           ),
         )
-      throw parsed === undefined ? misshapen : namingUnknown(misshapen, parsed, prepared.known, route.other_names)
+      throw parsed === undefined ? refusal : namingUnknown(refusal, parsed, prepared.known, route.other_names)
     }
     const body = parsed === undefined ? undefined : ignoreUnknown(prepared, parsed, reply)
     try {
@@ -285,13 +285,13 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
   }
 }
 
-export function performSigned(pipeline: Pipeline, route: Route, take: NonNullable<Route['take']>) {
+export function performSigned(pipeline: Pipeline, route: Route, handler: NonNullable<Route['signedHandler']>) {
   const bytesMax = route.body_bytes_max ?? limits.body_bytes
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { raw, arrived_at } = request
     const readWhole = (sender: string) => readBody(raw, bytesMax, pipeline.bodies, sender)
     const params = request.params as Record<string, string>
-    send(route, reply, await take({ params, raw, arrived_at, readBody: readWhole }))
+    send(route, reply, await handler({ params, raw, arrived_at, readBody: readWhole }))
   }
 }
 

@@ -17,7 +17,7 @@ type CountingRedis = Redis & { posthornCount(key: string, window: number): Promi
 
 const answerWithinMs = 250
 /** Requests do not all wait for a Redis that does not answer. */
-const askAgainMs = 1_000
+const retryAfterMs = 1_000
 
 /** Limits are per process while Redis does not answer. */
 export function redisRateLimiter(url: string, clock: SteadyClock, log: Log, metrics: Metrics): RateLimiter {
@@ -33,9 +33,9 @@ export function redisRateLimiter(url: string, clock: SteadyClock, log: Log, metr
   const closed = new AbortController()
   const expiry = deadlines(clock, closed.signal)
   let lost = false
-  let askAgainAt = -Infinity
+  let retryAt = -Infinity
   redis.on('error', () => undefined) // requests handle errors; changes of state are logged once
-  redis.on('ready', () => (askAgainAt = -Infinity))
+  redis.on('ready', () => (retryAt = -Infinity))
   const missed = (error: unknown) => {
     if (!lost)
       log.warn(
@@ -43,7 +43,7 @@ export function redisRateLimiter(url: string, clock: SteadyClock, log: Log, metr
         'Redis does not answer: rate limits are per process until it does',
       )
     lost = true
-    askAgainAt = clock.elapsed() + askAgainMs
+    retryAt = clock.elapsed() + retryAfterMs
   }
   const answered = async <T>(answer: Promise<T>): Promise<T> => {
     const { promise: late, reject } = Promise.withResolvers<never>()
@@ -57,8 +57,8 @@ export function redisRateLimiter(url: string, clock: SteadyClock, log: Log, metr
   return {
     async take(key_id, route, limit) {
       if (lost) {
-        if (clock.elapsed() < askAgainAt) return alone(key_id, route, limit)
-        askAgainAt = clock.elapsed() + askAgainMs
+        if (clock.elapsed() < retryAt) return alone(key_id, route, limit)
+        retryAt = clock.elapsed() + retryAfterMs
       }
       try {
         const [count, left] = await answered(redis.posthornCount(`posthorn:rate:${key_id}:${route}`, windowMs))

@@ -15,18 +15,18 @@ export const routerPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g
 export function responses(route: Pick<Route, 'replies'>): Record<string, unknown> {
   const declared: Record<string, unknown> = { '4xx': apiError, '5xx': apiError }
   for (const [status, schema] of Object.entries(route.replies))
-    if (typeof schema !== 'string') declared[status] = whiteList(schema)
+    if (typeof schema !== 'string') declared[status] = declaredFields(schema)
   return declared
 }
 
-const whiteLists = new WeakMap<object, unknown>()
+const knownSchemas = new WeakMap<object, unknown>()
 
 /** Memoized: one serializer per schema and process. */
-function whiteList(schema: object): unknown {
-  const known = whiteLists.get(schema)
+function declaredFields(schema: object): unknown {
+  const known = knownSchemas.get(schema)
   if (known !== undefined) return known
   const made = plain(schema)
-  whiteLists.set(schema, made)
+  knownSchemas.set(schema, made)
   return made
 }
 

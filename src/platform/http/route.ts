@@ -120,7 +120,7 @@ export interface RouteDefinition<Q extends TObject, B extends TSchema> {
   readonly etag?: boolean
   readonly errors: readonly ErrorCode[]
   readonly handler: (request: RouteRequest<Static<Q>, Static<B>>) => Promise<Reply>
-  readonly take?: (request: SignedRequest) => Promise<Reply>
+  readonly signedHandler?: (request: SignedRequest) => Promise<Reply>
 }
 
 export type Route = RouteDefinition<TObject, TSchema>
@@ -129,10 +129,10 @@ export function route<Q extends TObject, B extends TSchema>(definition: RouteDef
   return definition as unknown as Route
 }
 
-type SignedDefinition = Omit<RouteDefinition<TObject, TSchema>, 'handler' | 'scope' | 'take'> &
-  Required<Pick<RouteDefinition<TObject, TSchema>, 'take'>>
+type SignedDefinition = Omit<RouteDefinition<TObject, TSchema>, 'handler' | 'scope' | 'signedHandler'> &
+  Required<Pick<RouteDefinition<TObject, TSchema>, 'signedHandler'>>
 
-/** `take` checks a signature over the raw body. No rate limit; the query and Idempotency-Keys are ignored. */
+/** `signedHandler` checks a signature over the raw body. No rate limit; the query and Idempotency-Keys are ignored. */
 export const signedRoute = (definition: SignedDefinition): Route => ({
   ...definition,
   scope: null,

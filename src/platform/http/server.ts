@@ -200,8 +200,11 @@ function mount(
   server.route({
     method: route.method,
     url: routerPath(route.path),
-    onRequest: route.take === undefined ? guard(pipeline, prepared) : named(prepared),
-    handler: route.take === undefined ? perform(pipeline, prepared) : performSigned(pipeline, route, route.take),
+    onRequest: route.signedHandler === undefined ? guard(pipeline, prepared) : named(prepared),
+    handler:
+      route.signedHandler === undefined
+        ? perform(pipeline, prepared)
+        : performSigned(pipeline, route, route.signedHandler),
     schema: { response: responses(route) },
   })
 }

@@ -21,16 +21,16 @@ export async function stopListening(server: Server, connections: Connections, cl
   if (!server.listening) return
   const ended = new AbortController()
   const started = clock.elapsed()
-  const noneOpen = connections.none.bind(connections)
+  const allClosed = connections.whenAllClosed.bind(connections)
   const until = (ms: number) => clock.sleep(started + ms - clock.elapsed(), ended.signal)
   connections.close()
   await until(windowMs)
   await closeListener(server, connections, clock)
   try {
-    await Promise.race([noneOpen(), until(idleWithinMs)])
+    await Promise.race([allClosed(), until(idleWithinMs)])
     await turn() // read requests that have arrived
     connections.closeIdle()
-    await Promise.race([noneOpen(), until(finishWithinMs)])
+    await Promise.race([allClosed(), until(finishWithinMs)])
     connections.closeAll()
   } finally {
     ended.abort()

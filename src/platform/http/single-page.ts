@@ -26,11 +26,11 @@ export function mountSinglePage(server: FastifyInstance, { path, folder, is_http
     return reply.headers(pageHeaders(nonce, is_https)).type('text/html; charset=utf-8').send(text)
   }
   server.get(path, { exposeHeadRoute: true }, (_request, reply) => send(reply))
-  const isAsked = (pathname: string): boolean => `${pathname}/`.startsWith(`${path}/api/`)
-  const has_page = (pathname: string): boolean => pathname.startsWith(`${path}/`) && !isAsked(pathname)
+  const isApiPath = (pathname: string): boolean => `${pathname}/`.startsWith(`${path}/api/`)
+  const has_page = (pathname: string): boolean => pathname.startsWith(`${path}/`) && !isApiPath(pathname)
   server.get(`${path}/*`, { exposeHeadRoute: true, config: { has_page } }, (request, reply) => {
     const below = (request.params as { '*': string })['*']
-    return isAsked(`${path}/${below}`) ? reply.callNotFound() : send(reply)
+    return isApiPath(`${path}/${below}`) ? reply.callNotFound() : send(reply)
   })
   void server.register(async (files) => {
     files.setErrorHandler((error, _request, reply) => {

@@ -7,9 +7,9 @@ import { maintainPartitions } from '../database/partitions.ts'
 import { feedHorizonJob } from '../events/feed-horizon.ts'
 import { expireKeys } from '../http/idempotency-repository.ts'
 import type { PeriodicJob, Platform } from '../platform.ts'
-import { writeBeat, type ProcessRegistry } from './process-registry.ts'
+import { writeHeartbeat, type ProcessRegistry } from './process-registry.ts'
 
-const beatEveryMs = 2_000
+const heartbeatEveryMs = 2_000
 const periodicJobsEveryMs = 1_000
 const minute = 60_000
 const keysAtOnce = 5_000
@@ -22,11 +22,11 @@ export const heartbeatWorker = (
   { renew }: Pick<ProcessRegistry, 'renew'>,
 ): Worker => ({
   name: 'heartbeat',
-  poll_every_ms: beatEveryMs,
+  poll_every_ms: heartbeatEveryMs,
   async tick() {
     await renew(async (sql) => {
       await retention_clock.sync(sql)
-      await writeBeat(sql, process_id, roles, isoTime(clock.now()))
+      await writeHeartbeat(sql, process_id, roles, isoTime(clock.now()))
     })
     return 0
   },

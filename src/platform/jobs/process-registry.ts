@@ -54,8 +54,8 @@ async function share(sql: ReservedSql, wait_ms: number): Promise<boolean> {
   }
 }
 
-async function hasCompany(sql: ReservedSql, process_id: string, alive_since: string): Promise<boolean> {
-  const [row] = await sql<{ company: boolean }[]>`
+async function hasOtherProcesses(sql: ReservedSql, process_id: string, alive_since: string): Promise<boolean> {
+  const [row] = await sql<{ others: boolean }[]>`
     select exists (
       select from pg_locks
       where locktype = 'advisory' and not granted
@@ -64,14 +64,14 @@ async function hasCompany(sql: ReservedSql, process_id: string, alive_since: str
     ) or exists (
       select from processes
       where id <> ${process_id} and heartbeat_at > ${alive_since}
-    ) as company`
-  return row!.company
+    ) as others`
+  return row!.others
 }
 
 /** A process that is alone also holds the lock exclusively, so that a newcomer waits for `beforeSharing`. */
 export function processRegistry(platform: Platform, hooks: ProcessHooks): ProcessRegistry {
   const { clock, log, pool, process_id } = platform
-  let takesPart = false
+  let isOpen = false
   let session: ReservedSql | undefined
   let state: 'alone' | 'sharing' | 'together' = 'together'
   let shared = false
@@ -83,7 +83,7 @@ export function processRegistry(platform: Platform, hooks: ProcessHooks): Proces
     // not alone until no other heartbeat is found
     if (state === 'together' && shared && (await tryAlone(sql))) state = 'sharing'
     if (state !== 'together') {
-      if (await hasCompany(sql, process_id, isoTime(began.now_ms - limits.process_silent_ms))) {
+      if (await hasOtherProcesses(sql, process_id, isoTime(began.now_ms - limits.process_silent_ms))) {
         state = 'sharing'
         await hooks.beforeSharing()
         await sql`select pg_advisory_unlock(${key})`
@@ -102,7 +102,7 @@ export function processRegistry(platform: Platform, hooks: ProcessHooks): Proces
 
   return {
     async open() {
-      takesPart = true
+      isOpen = true
       session = await pool.reserve()
       const began = mark(clock)
       if (await tryAlone(session)) {
@@ -117,7 +117,7 @@ export function processRegistry(platform: Platform, hooks: ProcessHooks): Proces
       }
     },
     async renew(beat) {
-      if (!takesPart) return await beat(pool)
+      if (!isOpen) return await beat(pool)
       // the locks end with the connection
       if (session !== undefined && !(await answers(session))) forget()
       session ??= await pool.reserve()
@@ -126,20 +126,20 @@ export function processRegistry(platform: Platform, hooks: ProcessHooks): Proces
     },
     alone: () => state === 'alone' && ageOf(clock, checked) < trustedForMs,
     close() {
-      takesPart = false
+      isOpen = false
       forget()
     },
   }
 }
 
-export async function writeBeat(sql: Db, process_id: string, roles: readonly string[], at: string): Promise<void> {
+export async function writeHeartbeat(sql: Db, process_id: string, roles: readonly string[], at: string): Promise<void> {
   await sql`
     insert into processes (id, roles, started_at, heartbeat_at)
     values (${process_id}, ${[...roles]}::text[], ${at}, ${at})
     on conflict (id) do update set heartbeat_at = excluded.heartbeat_at`
 }
 
-export async function isAnyWorking(sql: Db, alive_since: string): Promise<boolean> {
+export async function isAnyWorkerAlive(sql: Db, alive_since: string): Promise<boolean> {
   const rows = await sql`
     select 1
     from processes

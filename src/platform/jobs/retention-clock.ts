@@ -10,7 +10,7 @@ export interface RetentionClock {
   /** Never later than the clock. Use it to delete, write off or fail something because of its age. */
   now(): number
   /** Rows created after a jump expire by the clock, others by `now`. */
-  isPast(deadline_ms: number, made_at: string): boolean
+  isPast(deadline_ms: number, created_at: string): boolean
   ahead_ms(): number
   /** At every heartbeat: exchanges the trusted time through the database. */
   sync(sql: Db): Promise<void>
@@ -47,11 +47,11 @@ export function retentionClock(parts: RetentionClockParts): RetentionClock {
   }
   return {
     now: () => clock.now() - aheadOf(state),
-    isPast(deadline_ms, made_at) {
+    isPast(deadline_ms, created_at) {
       const now = clock.now()
       if (deadline_ms > now) return false
       const retained_now = now - aheadOf(state)
-      return deadline_ms <= (Date.parse(made_at) > retained_now ? now : retained_now)
+      return deadline_ms <= (Date.parse(created_at) > retained_now ? now : retained_now)
     },
     ahead_ms: () => aheadOf(state),
     async sync(sql) {

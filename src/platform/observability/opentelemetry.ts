@@ -56,10 +56,10 @@ export function openTelemetry(
       }
     },
     async stop() {
-      const given_up = new AbortController()
+      const finished = new AbortController()
       // a hanging collector must not delay the shutdown
-      await Promise.race([provider.shutdown().catch(() => undefined), clock.sleep(stopMs, given_up.signal)])
-      given_up.abort()
+      await Promise.race([provider.shutdown().catch(() => undefined), clock.sleep(stopMs, finished.signal)])
+      finished.abort()
     },
   }
 }

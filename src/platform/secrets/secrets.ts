@@ -78,7 +78,7 @@ export async function openSecrets(sql: Db, keys: SecretKeys): Promise<Secrets> {
       address_hash_key = coalesce(address_hash_key, ${sealer.seal(randomBytes(32).toString('base64'))})
     returning key_check, address_hash_key`
   if (row === undefined) throw new Error('the database has no row in `installation`; run `posthorn migrate` first')
-  const hashKey = proven(sealer, row)
+  const hashKey = verifiedHashKey(sealer, row)
   if (!sealer.isCurrent(row.key_check) || !sealer.isCurrent(row.address_hash_key)) {
     await sql`
       update installation
@@ -88,19 +88,19 @@ export async function openSecrets(sql: Db, keys: SecretKeys): Promise<Secrets> {
   return makeSecrets(keys, Buffer.from(hashKey, 'base64'))
 }
 
-export const requireFittingKey = (keys: SecretKeys, row: { key_check: string; address_hash_key: string }): void =>
-  void proven(makeSecrets(keys, randomBytes(32)), row)
+export const requireMatchingKey = (keys: SecretKeys, row: { key_check: string; address_hash_key: string }): void =>
+  void verifiedHashKey(makeSecrets(keys, randomBytes(32)), row)
 
-export function hashAlike(
+export function haveSameHashKey(
   keys: SecretKeys,
   row: { key_check: string; address_hash_key: string },
   other: typeof row,
 ): boolean {
   const sealer = makeSecrets(keys, randomBytes(32))
-  return proven(sealer, row) === proven(sealer, other)
+  return verifiedHashKey(sealer, row) === verifiedHashKey(sealer, other)
 }
 
-function proven(sealer: Secrets, row: { key_check: string; address_hash_key: string }): string {
+function verifiedHashKey(sealer: Secrets, row: { key_check: string; address_hash_key: string }): string {
   try {
     if (sealer.open(row.key_check) === keyCheckText) return sealer.open(row.address_hash_key)
   } catch {

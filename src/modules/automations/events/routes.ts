@@ -140,7 +140,7 @@ export const ingestRoutes = (ingest: Ingest): Route[] => [
       'parameter_missing',
       'parameter_invalid',
     ],
-    take: async ({ params, ...request }) =>
+    signedHandler: async ({ params, ...request }) =>
       reply(200, await ingest.receive(params['platform']!, params['source_id']!, request)),
   }),
 ]

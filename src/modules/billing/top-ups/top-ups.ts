@@ -12,7 +12,7 @@ import { isoTime } from '../../../lib/clock.ts'
 import { nameResolver } from '../../../lib/sockets.ts'
 import { hostPort } from '../../../lib/public-address.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
-import type { TakeHook } from '../../../platform/http/callback-routes.ts'
+import type { ReceiveHook } from '../../../platform/http/callback-routes.ts'
 import { requireCursor, type Page } from '../../../platform/http/paging.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { StripeSettings } from '../../../config/settings.ts'
@@ -173,7 +173,7 @@ const topUpObject = (row: repository.TopUpRow): TopUp => ({
 
 /** (behaviour: billing 8.2) */
 export const takePayment =
-  (topUps: TopUps): TakeHook =>
+  (topUps: TopUps): ReceiveHook =>
   async (provider, { method, headers }, readBody) => {
     if (provider !== 'stripe' || method !== 'POST' || !topUps.configured)
       throw new Problem(

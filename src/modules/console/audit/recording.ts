@@ -26,11 +26,11 @@ const single: ReadonlySet<string> = new Set([
 /** Accepting a message with a key must not need an extra statement. */
 const acceptedWithKeys: ReadonlySet<string> = new Set(['messages.send_batch'])
 
-const isChange = ({ method, scope, operation, source_key, take }: Route): boolean =>
+const isChange = ({ method, scope, operation, source_key, signedHandler }: Route): boolean =>
   method !== 'GET' &&
   scope?.endsWith(':read') !== true &&
   source_key !== true &&
-  take === undefined &&
+  signedHandler === undefined &&
   !single.has(operation)
 
 export const keyRecorder =

@@ -39,7 +39,7 @@ export interface Dispatcher extends MemoryQueue, Withdrawing, Pick<ConsentRechec
   stop(): Promise<void>
 }
 
-const patienceMs = 50
+const runMaxMs = 50
 /** Attempts that take longer are written as `sending`. */
 const persistAfterMs = 300
 
@@ -105,7 +105,7 @@ const dispatchWorker = (
     if (ready.length === 0 && jobs.size === 0) return rescued + claimed
     const work = ready.length === 0 ? completing.drained() : executing.sendAll(ready).then(() => completing.drained())
     // attempts at slow providers continue during the next run
-    await Promise.race([work, clock.sleep(patienceMs)])
+    await Promise.race([work, clock.sleep(runMaxMs)])
     return rescued + (ready.length === 0 ? claimed : ready.length)
   },
 })

@@ -171,7 +171,7 @@ async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[
     else if (namedByReceipts.has(job.row.id)) awaitingReceipt.push(job)
     else if (platform.retention_clock.isPast(validUntil(job), job.row.created_at)) leave(deps, job, 'expired')
     else if (blocked.has(job.row.id)) leave(deps, job, 'blocked')
-    else if (channel === null) endOfDeleted(deps, job)
+    else if (channel === null) failForDeletedChannel(deps, job)
     else if (notBefore.has(job)) later.push(job)
     else if (!maySend(channels, deps.sessions, channel)) down.push(job)
     else ready.push({ job: deps.jobs.latest(job), channel })
@@ -199,7 +199,7 @@ async function postpone(deps: ExecutorDeps, jobs: readonly Job[], notBefore: Rea
   for (const job of jobs) leave(deps, job)
 }
 
-function endOfDeleted(deps: ExecutorDeps, job: Job): void {
+function failForDeletedChannel(deps: ExecutorDeps, job: Job): void {
   // the other messages fail too and need not wait for the provider
   deps.circuitBreakers.forget(job.row.channel_id)
   leave(deps, job, 'channel_deleted')

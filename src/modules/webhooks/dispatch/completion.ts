@@ -160,7 +160,7 @@ export async function recordOutcomes(pool: Pool, set: RecordingSet): Promise<Fai
   }
   return await transact(pool, async (tx) => {
     await asWorker(tx)
-    const taken = await store.takeFromQueue(tx, results)
+    const taken = await store.deleteFromQueue(tx, results)
     const byKey = new Map(results.map((result) => [keyOf(result), result]))
     const written = await store.insertResults(
       tx,

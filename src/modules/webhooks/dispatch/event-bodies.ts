@@ -45,9 +45,9 @@ export function eventBodies(sql: Db, recent: RecentEvents, { bodies_max, bytes_m
       const wanted = [...missing.values()]
       const gone = new Set<string>()
       for (let from = 0; from < wanted.length && bytes < bytes_max; from += readAtOnce) {
-        const asked = wanted.slice(from, from + readAtOnce)
-        for (const event of await readEvents(sql, asked)) keep(event)
-        for (const { id } of asked) if (!bodies.has(id)) gone.add(id)
+        const chunk = wanted.slice(from, from + readAtOnce)
+        for (const event of await readEvents(sql, chunk)) keep(event)
+        for (const { id } of chunk) if (!bodies.has(id)) gone.add(id)
       }
       return rows.filter((row) => gone.has(row.event_id))
     },

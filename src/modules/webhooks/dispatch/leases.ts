@@ -9,7 +9,7 @@ import { readEndpoints, asWorker, listDueEndpoints, queueDueRetries, type DueEnd
 import { limits } from '../../../api/limits.ts'
 import { transact } from '../../../platform/database/sql.ts'
 
-const droppedPerPass = 2_000
+const droppedPerRun = 2_000
 const renewEveryMs = 20_000
 const idleLeaseMs = 10_000
 
@@ -46,7 +46,7 @@ export class SessionManager {
     const { clock, process_id } = this.#platform
     const now = clock.elapsed()
     const due = await this.#leases.dueEndpoints(this.#scannedTo)
-    this.#scannedTo = due.length < endpointsPerPass ? '' : due.at(-1)!.endpoint_id
+    this.#scannedTo = due.length < endpointsPerRun ? '' : due.at(-1)!.endpoint_id
     const ready: EndpointSession[] = []
     for (const { endpoint_id, process_id: holder } of due) {
       if (holder !== process_id && holder !== null) {
@@ -87,7 +87,7 @@ export class SessionManager {
     let dropped = 0
     for (const session of ready) {
       if (session.active || session.loaded.size > 0) continue
-      dropped += await dropPending(this.#platform.pool, session.endpoint_id, droppedPerPass, true)
+      dropped += await dropPending(this.#platform.pool, session.endpoint_id, droppedPerRun, true)
       this.#sessions.close(session)
     }
     return dropped
@@ -113,20 +113,20 @@ export interface EndpointLeases {
   release(endpoint_ids: readonly string[]): Promise<void>
 }
 
-const endpointsPerPass = 1_000
-const retriesPerPass = 2_000
+const endpointsPerRun = 1_000
+const retriesPerRun = 2_000
 const leaseMs = 60_000
 
 function endpointLeases({ pool, clock, process_id }: Pick<Platform, 'pool' | 'clock' | 'process_id'>): EndpointLeases {
   async function listDue(after: string): Promise<DueEndpoint[]> {
-    const look = { at: isoTime(clock.now()), after, limit: endpointsPerPass }
-    const found = await listDueEndpoints(pool, look)
+    const scan = { at: isoTime(clock.now()), after, limit: endpointsPerRun }
+    const found = await listDueEndpoints(pool, scan)
     if (!found.retries_due) return found.endpoints
     await transact(pool, async (tx) => {
       await asWorker(tx)
-      await queueDueRetries(tx, look.at, retriesPerPass)
+      await queueDueRetries(tx, scan.at, retriesPerRun)
     })
-    return (await listDueEndpoints(pool, look)).endpoints
+    return (await listDueEndpoints(pool, scan)).endpoints
   }
   return {
     async dueEndpoints(after) {
@@ -140,7 +140,7 @@ function endpointLeases({ pool, clock, process_id }: Pick<Platform, 'pool' | 'cl
         lease_until: isoTime(now + leaseMs),
         alive_since: isoTime(now - limits.process_silent_ms),
       }
-      const taken = new Set(await store.takeLeases(pool, foreign, wanted))
+      const taken = new Set(await store.acquireLeases(pool, foreign, wanted))
       return due.map((endpoint) => (taken.has(endpoint.endpoint_id) ? { ...endpoint, process_id } : endpoint))
     },
     renew: (endpoint_ids) => store.renewLeases(pool, process_id, endpoint_ids, isoTime(clock.now() + leaseMs)),

@@ -128,7 +128,7 @@ export interface LeaseOptions {
 }
 
 /** Acquires leases that no living process has. Resolves to their endpoints. */
-export async function takeLeases(
+export async function acquireLeases(
   sql: Db,
   endpoint_ids: readonly string[],
   { process_id, at, lease_until, alive_since }: LeaseOptions,
@@ -242,7 +242,7 @@ export interface DeliveryKey {
 }
 
 /** Resolves to those that were in the queue; others were recorded by another process. */
-export async function takeFromQueue(sql: Db, keys: readonly DeliveryKey[]): Promise<AttemptedDelivery[]> {
+export async function deleteFromQueue(sql: Db, keys: readonly DeliveryKey[]): Promise<AttemptedDelivery[]> {
   return await sql<AttemptedDelivery[]>`
     delete from webhook_queue q
     using (

@@ -7,9 +7,9 @@ import type { Platform } from '../../../platform/platform.ts'
 import { readEvents } from '../feed/repository.ts'
 import { filterFieldsOf, type FilterFields, makeDeliveries, type FeedEvent, type Subscriptions } from './matching.ts'
 
-const eventsPerPass = 2_000
+const eventsPerRun = 2_000
 /** Except for those of a single event: an account may have hundreds of endpoints. */
-const deliveriesPerPass = 10_000
+const deliveriesPerRun = 10_000
 const objectsAtOnce = 100
 const soonMs = 15
 /** Runs in a row without a final event; then an unrelated transaction may block the feed. */
@@ -26,7 +26,7 @@ export interface FanOutResult {
 
 /** Any number of processes may run it: the cursor lets one of them make each step. */
 export function fanOutWorker(platform: Platform): Worker {
-  const state = { blocked: 0, eventsMax: eventsPerPass }
+  const state = { blocked: 0, eventsMax: eventsPerRun }
   return {
     name: 'fan-out',
     poll_every_ms: 250,
@@ -35,7 +35,7 @@ export function fanOutWorker(platform: Platform): Worker {
       if (queued > 0) platform.notify('deliver')
       // shorter runs meet fewer changing endpoints, so events of other accounts are not delayed
       if (stale === 'endpoints') state.eventsMax = Math.max(1, state.eventsMax >> 1)
-      else if (events > 0) state.eventsMax = Math.min(eventsPerPass, 2 * state.eventsMax)
+      else if (events > 0) state.eventsMax = Math.min(eventsPerRun, 2 * state.eventsMax)
       state.blocked = blocked && events === 0 && stale === null ? state.blocked + 1 : 0
       if (state.blocked > 0 && state.blocked % blockedRuns === 0) await skipUnrelatedTransactions(platform.pool)
       if (stale !== 'endpoints' && (more || (events === 0 && !blocked && stale === null))) return events
@@ -46,7 +46,7 @@ export function fanOutWorker(platform: Platform): Worker {
   }
 }
 
-export async function fanOutOnce(platform: Platform, limit = eventsPerPass): Promise<FanOutResult> {
+export async function fanOutOnce(platform: Platform, limit = eventsPerRun): Promise<FanOutResult> {
   const { pool, clock } = platform
   const { cursor, events: found, blocked } = await store.readFeedSlice(pool, limit)
   if (found.length === 0) return { events: 0, queued: 0, blocked, more: false, stale: null }
@@ -71,9 +71,7 @@ export async function fanOutOnce(platform: Platform, limit = eventsPerPass): Pro
 /** At least one event, then as many as fit in one run. */
 function withinDeliveries(events: readonly FeedEvent[], subscriptions: Subscriptions): readonly FeedEvent[] {
   let deliveries = 0
-  const end = events.findIndex(
-    (event) => (deliveries += subscriptions.get(event.kind)?.length ?? 0) > deliveriesPerPass,
-  )
+  const end = events.findIndex((event) => (deliveries += subscriptions.get(event.kind)?.length ?? 0) > deliveriesPerRun)
   return end === -1 ? events : events.slice(0, Math.max(1, end))
 }
 
