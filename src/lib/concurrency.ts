@@ -1,6 +1,7 @@
 /** Limits, orders and shares asynchronous work within this process. */
 import { pause } from './clock.ts'
 
+/** In the given order. */
 export function atOnce(max: number): <T>(work: () => Promise<T>) => Promise<T> {
   let running = 0
   const waiting: (() => void)[] = []

@@ -13,6 +13,7 @@ export interface Post {
   readonly body: Buffer
   /** From the DNS look-up to the end of the response body. */
   readonly timeout_ms: number
+  /** Ends with the error `aborted`. */
   readonly signal?: AbortSignal
 }
 
@@ -34,6 +35,7 @@ export interface HttpPosterOptions {
   readonly resolve: Resolve
   /** May be private and use http. */
   readonly allowed_hosts: readonly string[]
+  /** For tests. */
   readonly ca?: string
 }
 

@@ -11,6 +11,7 @@ import { addressKind } from './public-address.ts'
 
 export interface SocketOptions {
   readonly resolve: Resolve
+  /** For tests. */
   readonly ca?: string
 }
 

@@ -43,6 +43,7 @@ export type ChannelService = ReturnType<typeof channelService>
 export interface ChannelParts {
   readonly resolve?: Resolve
   readonly ca?: string
+  /** For tests. */
   readonly providers?: readonly Provider[]
 }
 
