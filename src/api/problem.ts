@@ -2,7 +2,7 @@
 import { consoleErrorCatalogue, type ConsoleErrorCode } from './console-errors.ts'
 import { errorCatalogue, type Detail, type ErrorCode, type ErrorEntry } from './errors.ts'
 import { limits } from './limits.ts'
-import { fitted, surelyFits, type Said } from './refusal-size.ts'
+import { fitted, surelyFits, type ErrorTexts } from './refusal-size.ts'
 
 export const retrySoon = { 'retry-after': '1' } as const
 
@@ -17,7 +17,7 @@ export class Problem extends Error {
   readonly details: readonly Detail[] | undefined
   readonly headers: Readonly<Record<string, string>> | undefined
   /** Before truncation. */
-  readonly #said: Said
+  readonly #said: ErrorTexts
 
   /** Texts and paths are truncated, and surplus failures only counted. */
   constructor(

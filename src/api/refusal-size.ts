@@ -3,7 +3,7 @@ import type { Detail } from './errors.ts'
 import { limits } from './limits.ts'
 
 /** The parts of an error that depend on the request. */
-export interface Said {
+export interface ErrorTexts {
   readonly message: string
   readonly param: string | undefined
   readonly details: readonly Detail[] | undefined
@@ -24,7 +24,7 @@ export function cut(text: string, length_max: number): string {
 export const cutPath = (path: string): string => cut(path, limits.error_param_length_max)
 
 /** Failures that do not fit are counted in the message. */
-export function fitted({ message, param, details }: Said, bytes_max: number): Said {
+export function fitted({ message, param, details }: ErrorTexts, bytes_max: number): ErrorTexts {
   // a unit has at most six bytes, as `\u0001`
   const length_max = Math.min(limits.error_text_length_max, Math.floor(bytes_max / 16))
   const short = { message: cut(message, length_max), param: param === undefined ? undefined : cutPath(param) }
@@ -41,7 +41,7 @@ export function fitted({ message, param, details }: Said, bytes_max: number): Sa
   return { ...short, message: short.message + unnamed(details.length, kept.length), details: kept }
 }
 
-export const surelyFits = ({ message, param = '', details = [] }: Said, bytes_max: number): boolean =>
+export const surelyFits = ({ message, param = '', details = [] }: ErrorTexts, bytes_max: number): boolean =>
   details.length <= limits.error_details_max &&
   message.length <= limits.error_text_length_max &&
   [{ message, param }, ...details].every(

@@ -14,7 +14,7 @@ export type Validator = (value: unknown, basePath?: string) => Detail[]
 const hintsMax = 20
 
 /** More than any schema allows: further items add no information. */
-const itemsLookedAt = 10_001
+const itemsCheckedMax = 10_001
 
 let one: Ajv | undefined
 let every: Ajv | undefined
@@ -34,27 +34,31 @@ export function validator(schema: TSchema): Validator {
 
 function shortened(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.slice(0, itemsLookedAt).map(shortened)
+  if (Array.isArray(value)) return value.slice(0, itemsCheckedMax).map(shortened)
   return Object.fromEntries(Object.entries(value).map(([field, inner]) => [field, shortened(inner)]))
 }
 
 function detailsOf(errors: readonly ErrorObject[], basePath: string): Detail[] {
   const details: Detail[] = []
-  const said = new Set<string>()
+  const reported = new Set<string>()
   for (const error of errors) {
     if (details.length === limits.error_details_collected_max) break
     const detail = detailOf(error, basePath, details.length < hintsMax)
     // a value of the wrong type gets no further failures
-    if (detail === null || said.has(`${detail.code} ${detail.param}`) || said.has(`invalid_type ${detail.param}`))
+    if (
+      detail === null ||
+      reported.has(`${detail.code} ${detail.param}`) ||
+      reported.has(`invalid_type ${detail.param}`)
+    )
       continue
     // skip the alternative `null` of a nullable value
     if (
-      said.has(detail.param) &&
+      reported.has(detail.param) &&
       (error.keyword === 'anyOf' || (error.keyword === 'type' && error.params['type'] === 'null'))
     )
       continue
-    said.add(detail.param)
-    said.add(`${detail.code} ${detail.param}`)
+    reported.add(detail.param)
+    reported.add(`${detail.code} ${detail.param}`)
     details.push(detail)
   }
   return details
@@ -122,14 +126,14 @@ function detailOf(error: ErrorObject, basePath: string, hints: boolean): Detail 
   const { keyword, params } = error
   if (keyword === 'required') return missingField(join(path, String(params['missingProperty'])))
   if (keyword === 'additionalProperties')
-    return unknownField(join(path, String(params['additionalProperty'])), hints ? meantField(error) : undefined)
+    return unknownField(join(path, String(params['additionalProperty'])), hints ? similarField(error) : undefined)
   if (keyword === 'if' || (keyword === 'propertyNames' && error.propertyName === undefined)) return null
   const rule = rules[keyword]
   const param = error.propertyName === undefined ? path : join(path, error.propertyName)
   if (rule === undefined)
     return { param, code: 'invalid_value', message: `${name(param)} has a value that is not allowed here.` }
   const [code, words] = rule(error)
-  return { param, code, message: `${name(param)} ${words}.${hints ? meantValue(error) : ''}` }
+  return { param, code, message: `${name(param)} ${words}.${hints ? similarValue(error) : ''}` }
 }
 
 const missingField = (param: string): Detail => ({
@@ -143,7 +147,7 @@ const unknownField = (param: string, meant: string | undefined): Detail => ({
   message: `${name(param)} is not known here. ${meant === undefined ? 'Remove it or correct its spelling.' : `Did you mean \`${meant}\`?`}`,
 })
 
-function meantField({ params, parentSchema, data }: ErrorObject): string | undefined {
+function similarField({ params, parentSchema, data }: ErrorObject): string | undefined {
   const field = String(params['additionalProperty'])
   const { properties } = (parentSchema ?? {}) as { properties?: object }
   if (properties === undefined || field.length > stepLengthMax || !/[a-z0-9]/i.test(field)) return undefined
@@ -153,7 +157,7 @@ function meantField({ params, parentSchema, data }: ErrorObject): string | undef
   )
 }
 
-const meantValue = ({ keyword, params, data }: ErrorObject): string =>
+const similarValue = ({ keyword, params, data }: ErrorObject): string =>
   keyword === 'enum' && typeof data === 'string'
     ? didYouMean(
         data,

@@ -33,7 +33,7 @@ export const words = (text: string): string[] =>
     .filter((word) => word !== '')
 
 /** An empty list comes from an unset variable and would mean the opposite. */
-export function someWords(text: string): string[] {
+export function nonEmptyWords(text: string): string[] {
   const found = [...new Set(words(text))]
   if (found.length === 0) throw new InvalidArgumentError('It must not be empty. Omit the option instead.')
   return found

@@ -1,7 +1,7 @@
 /** `posthorn wallet …`, `packages …` and `prices …`. */
 import type { Command } from 'commander'
 import type { App } from '../app.ts'
-import { positiveNumber, someWords, time, wholeNumber } from './arguments.ts'
+import { positiveNumber, nonEmptyWords, time, wholeNumber } from './arguments.ts'
 import type { Register } from './program.ts'
 import { printable } from '../lib/text.ts'
 
@@ -87,7 +87,7 @@ export const registerPackages: Register = (program, cli) => {
     .description('grant a package of credits; each pays for one message')
     .requiredOption('--account <account>', 'its id')
     .requiredOption('--credits <number>', 'how many messages it pays for', positiveNumber)
-    .option('--channel-types <types>', 'comma-separated; default: all', someWords)
+    .option('--channel-types <types>', 'comma-separated; default: all', nonEmptyWords)
     .option('--expires-at <time>', 'when unused credits expire; default: never', time)
     .option('--name <name>', 'what it is called')
     .action(async (options: GrantOptions, command: Command) => {

@@ -224,7 +224,7 @@ async function creationOf(given: Given, offered: readonly Provider[], ask: Termi
     given.name ??
     textOf(file, 'name') ??
     (await interactive?.({ text: `Name of the channel [${provider.title}]: `, hidden: false }))?.trim()
-  const credentials = (file['credentials'] as Fields | undefined) ?? (await askedCredentials(provider, interactive))
+  const credentials = (file['credentials'] as Fields | undefined) ?? (await promptForCredentials(provider, interactive))
   const settings = file['settings'] as Fields | undefined
   return {
     type,
@@ -293,7 +293,7 @@ async function identifierOf({ identifier, title }: Provider, ask: Terminal['ask'
   return (await ask?.({ text, hidden: false }))?.trim()
 }
 
-async function askedCredentials(provider: Provider, ask: Terminal['ask']): Promise<Fields> {
+async function promptForCredentials(provider: Provider, ask: Terminal['ask']): Promise<Fields> {
   if (ask === undefined)
     throw new UsageError('The credentials are missing. Add --file credentials.json, or run the command on a terminal.')
   const required = new Set(provider.credentials.required)

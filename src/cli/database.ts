@@ -27,7 +27,7 @@ export const registerDatabase: Register = (program, cli) => {
     .option('--accept-clock', 'accept a clock that jumped ahead as correct, so that data expires by it again')
     .action(async ({ acceptClock }: { acceptClock?: true }, command: Command) => {
       if (acceptClock === true) await cli.withApp((app) => app.platform.retention_clock.accept())
-      const findings = await proofs(cli).catch((error: unknown) => {
+      const findings = await checks(cli).catch((error: unknown) => {
         // an error of the check is a finding too
         const [name, ...breaches] =
           error instanceof OperatorError ? [error.subject, ...reasonsOf(error)] : ['database', wordsOf(error)]
@@ -50,7 +50,7 @@ export const registerDatabase: Register = (program, cli) => {
     })
 }
 
-async function proofs(cli: Cli): Promise<Finding[]> {
+async function checks(cli: Cli): Promise<Finding[]> {
   return await cli.examine(examine, (missing) => [
     { name: 'database', breaches: missing.map((name) => `${name} has not been applied. Run \`posthorn migrate\`.`) },
   ])

@@ -5,7 +5,7 @@ import type { Mode } from '../api/caller.ts'
 import { scopes as allScopes, type Scope } from '../api/scopes.ts'
 import { systemClock } from '../lib/clock.ts'
 import { printable } from '../lib/text.ts'
-import { oneOfWords, someWords, time } from './arguments.ts'
+import { oneOfWords, nonEmptyWords, time } from './arguments.ts'
 import type { Register } from './program.ts'
 
 type Key = Awaited<ReturnType<App['services']['accounts']['listKeys']>>[number]
@@ -35,7 +35,7 @@ const line = (key: Key, now_ms: number): string =>
   `${key.id}  svc_${key.mode}_…${key.last_four}  ${stateOf(key, now_ms)}  ${printable(key.name ?? '')}`
 
 function scopeList(text: string): Scope[] {
-  const named = someWords(text)
+  const named = nonEmptyWords(text)
   if (named.includes('all')) return [...allScopes]
   return named.map((word) => {
     const scope = allScopes.find((known) => known === word)
@@ -65,7 +65,7 @@ export const registerKeys: Register = (program, cli) => {
     .option('--name <name>', 'what it is for')
     .option('--scopes <scopes>', 'comma-separated, or all (the default)', scopeList)
     .option('--expires-at <time>', 'when it expires', time)
-    .option('--ip-allowlist <addresses>', 'comma-separated addresses and CIDR ranges that may use it', someWords)
+    .option('--ip-allowlist <addresses>', 'comma-separated addresses and CIDR ranges that may use it', nonEmptyWords)
     .action(async (options: CreateOptions, command: Command) => {
       const wanted = {
         account_id: options.account,

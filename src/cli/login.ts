@@ -18,7 +18,7 @@ export const registerLogin: Register = (program, cli) => {
     .action(async (options: AccessOptions, command: Command) => {
       const { env } = cli.terminal
       const base_url = await baseUrlOf(options, env)
-      const access = { base_url, key: options.apiKey ?? keyOf(env) ?? (await askedKey(cli.terminal, base_url)) }
+      const access = { base_url, key: options.apiKey ?? keyOf(env) ?? (await promptForKey(cli.terminal, base_url)) }
       const { serviceApi } = await import('./service-api.ts')
       const account = await serviceApi(access).get<Account>('/v1/me')
       const file = loginFile(env)
@@ -50,7 +50,7 @@ export const registerLogin: Register = (program, cli) => {
     })
 }
 
-async function askedKey({ ask }: Terminal, base_url: string): Promise<string> {
+async function promptForKey({ ask }: Terminal, base_url: string): Promise<string> {
   if (ask === undefined)
     throw new UsageError('An API key is required. Without a terminal, set POSTHORN_API_KEY or give --api-key.')
   const key = (await ask({ text: `API key for ${base_url}: `, hidden: true })).trim()

@@ -6,7 +6,7 @@ import { Problem } from '../api/problem.ts'
 import { printableJson, printableLines } from '../lib/text.ts'
 import { isUnreachable, refusesWrites } from '../platform/database/failures.ts'
 import { OperatorError, UsageError } from '../lib/operator-error.ts'
-import { ReaderGone, type Terminal } from './terminal.ts'
+import { PipeClosed, type Terminal } from './terminal.ts'
 
 export interface Printed {
   readonly json: unknown
@@ -65,7 +65,7 @@ export async function runCli(
     .option('--json', 'print exactly one JSON value')
     .showHelpAfterError('(add --help for usage)')
   for (const register of groups) register(program, cli)
-  everywhere(program, (command) => command.exitOverride().configureOutput(output).allowExcessArguments(false))
+  forEachCommand(program, (command) => command.exitOverride().configureOutput(output).allowExcessArguments(false))
   try {
     await program.parseAsync([...argv], { from: 'user' })
     return code
@@ -74,17 +74,17 @@ export async function runCli(
   }
 }
 
-function everywhere(command: Command, change: (command: Command) => unknown): void {
+function forEachCommand(command: Command, change: (command: Command) => unknown): void {
   for (const child of command.commands) {
     change(child)
     if (child.commands.length === 0 && !child.options.some((option) => option.long === '--json'))
       child.addOption(new Option('--json', 'print exactly one JSON value'))
-    everywhere(child, change)
+    forEachCommand(child, change)
   }
 }
 
 function failure(error: unknown, terminal: Terminal): number {
-  if (error instanceof ReaderGone) return exitCodes.done
+  if (error instanceof PipeClosed) return exitCodes.done
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
   terminal.err(`${printableLines(wordsOf(error))}\n`)
   return error instanceof UsageError ? exitCodes.usage : exitCodes.refused

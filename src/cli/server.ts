@@ -27,7 +27,7 @@ import posthorn from '../../package.json' with { type: 'json' }
 const stopWithinMs = 8_500
 const finishWithinMs = 6_500
 /** For workers after the stop timed out. */
-const giveUpWithinMs = 500
+const abandonWithinMs = 500
 /** Every connection plans the hot statements for itself, so few are better; each keyed request holds one. */
 const poolConnections = 12
 /** Longer than the pool's `statement_timeout`. */
@@ -52,7 +52,7 @@ export async function serve(cli: Cli, command: Command, roles: readonly Role[], 
   let stopBy: number | undefined
   try {
     if (embedded === undefined) await refuseSharedConnections(pool, clock)
-    const { applied } = await migrateBeside(url, clock)
+    const { applied } = await migrateOnOwnPool(url, clock)
     if (applied.length > 0) log.info({ applied }, 'the database was migrated')
     await syncClock(pool, clock)
     const secrets = await openSecrets(pool, await secretKeys(config))
@@ -94,7 +94,7 @@ export async function serve(cli: Cli, command: Command, roles: readonly Role[], 
 }
 
 /** On a separate pool without time limits. */
-async function migrateBeside(url: string, clock: Clock) {
+async function migrateOnOwnPool(url: string, clock: Clock) {
   const pool = openPool(url, { max: 1, application_name: 'posthorn' })
   try {
     return await migrate(pool, clock)
@@ -273,5 +273,5 @@ async function finish(app: App, log: Log): Promise<void> {
   if (finished) return log.info('stopped')
   log.warn('work in progress did not finish in time; it continues after the next start')
   // their database is closed next
-  await inTime(app.platform.clock, giveUpWithinMs, log, () => app.abandon())
+  await inTime(app.platform.clock, abandonWithinMs, log, () => app.abandon())
 }

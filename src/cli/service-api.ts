@@ -9,7 +9,7 @@ export interface Access {
   readonly key: string
 }
 
-export interface Asked {
+export interface RequestOptions {
   /** Omits undefined. */
   readonly query?: Readonly<Record<string, string | number | undefined>>
   readonly body?: object
@@ -19,8 +19,8 @@ export interface Asked {
 /** Rejects with an OperatorError if the service refuses, fails or is unreachable. */
 export interface ServiceApi {
   readonly access: Access
-  get<T>(path: string, asked?: Asked): Promise<T>
-  post<T>(path: string, asked?: Asked): Promise<T>
+  get<T>(path: string, options?: RequestOptions): Promise<T>
+  post<T>(path: string, options?: RequestOptions): Promise<T>
   delete(path: string): Promise<void>
 }
 
@@ -38,8 +38,12 @@ const neverSent: readonly string[] = [
 ]
 
 export function serviceApi(access: Access): ServiceApi {
-  const ask = async (method: 'GET' | 'POST' | 'DELETE', path: string, asked: Asked = {}): Promise<unknown> => {
-    const { status, text } = await exchange(access, method, path, asked)
+  const call = async (
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    options: RequestOptions = {},
+  ): Promise<unknown> => {
+    const { status, text } = await exchange(access, method, path, options)
     const body = objectIn(text)
     if (status >= 200 && status < 300 && body !== undefined) return body
     const { error } = (body ?? {}) as { error?: ErrorBody }
@@ -49,9 +53,9 @@ export function serviceApi(access: Access): ServiceApi {
   }
   return {
     access,
-    get: async <T>(path: string, asked?: Asked) => (await ask('GET', path, asked)) as T,
-    post: async <T>(path: string, asked?: Asked) => (await ask('POST', path, asked)) as T,
-    delete: async (path) => void (await ask('DELETE', path)),
+    get: async <T>(path: string, options?: RequestOptions) => (await call('GET', path, options)) as T,
+    post: async <T>(path: string, options?: RequestOptions) => (await call('POST', path, options)) as T,
+    delete: async (path) => void (await call('DELETE', path)),
   }
 }
 
@@ -64,19 +68,19 @@ async function exchange(
   { base_url, key }: Access,
   method: string,
   path: string,
-  asked: Asked,
+  options: RequestOptions,
 ): Promise<{ status: number; text: string }> {
-  const query = Object.fromEntries(Object.entries(asked.query ?? {}).filter(([, value]) => value !== undefined))
+  const query = Object.fromEntries(Object.entries(options.query ?? {}).filter(([, value]) => value !== undefined))
   try {
     const answer = await request(`${base_url}${path}`, {
       method: method as 'GET',
       query,
       headers: {
         authorization: `Bearer ${key}`,
-        ...(asked.body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...asked.headers,
+        ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...options.headers,
       },
-      ...(asked.body === undefined ? {} : { body: JSON.stringify(asked.body) }),
+      ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
     })

@@ -5,7 +5,7 @@ import { OperatorError } from '../lib/operator-error.ts'
 
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Throws ReaderGone once the reader of standard output is gone. */
+  /** Throws PipeClosed once the reader of standard output is gone. */
   out(text: string): void
   err(text: string): void
   /** Absent without a terminal. Rejects with an OperatorError when the input ends. */
@@ -20,25 +20,25 @@ export interface Question {
 }
 
 /** The reader of the pipe is gone: the command ends silently. */
-export class ReaderGone extends Error {}
+export class PipeClosed extends Error {}
 
-/** Throws ReaderGone once the pipe is closed. */
+/** Throws PipeClosed once the pipe is closed. */
 export function writerTo(stream: NodeJS.WriteStream): (text: string) => void {
   let isGone = false
-  whenGone(stream, () => (isGone = true))
+  whenClosed(stream, () => (isGone = true))
   return (text) => {
-    if (isGone) throw new ReaderGone()
+    if (isGone) throw new PipeClosed()
     stream.write(text)
   }
 }
 
 /** The reader of standard error does not matter. */
 export function errorWriterTo(stream: NodeJS.WriteStream): (text: string) => void {
-  whenGone(stream, () => undefined)
+  whenClosed(stream, () => undefined)
   return (text) => void stream.write(text)
 }
 
-function whenGone(stream: NodeJS.WriteStream, then: () => void): void {
+function whenClosed(stream: NodeJS.WriteStream, then: () => void): void {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
     then()

@@ -17,7 +17,7 @@ export interface TestMessage {
   readonly next: string
 }
 
-interface Sight {
+interface Observation {
   readonly status: MessageStatus
   readonly error: { readonly code: string; readonly message: string } | null
   readonly isServed: boolean
@@ -28,7 +28,7 @@ interface Sight {
 }
 
 const followMs = 60_000
-const betweenLooksMs = 500
+const pollMs = 500
 const final: readonly MessageStatus[] = ['delivered', 'read', 'failed']
 
 /** Telegram reports no deliveries. */
@@ -105,18 +105,23 @@ async function follow(
   const until_ms = clock.elapsed() + followMs
   let last: string | undefined
   for (;;) {
-    const sight = await look(app, tenant, id, channel.id)
-    const { status, error, isServed } = sight
-    const seen = [status, ...waitingFor(channel, sight)].join('; ')
+    const observed = await observe(app, tenant, id, channel.id)
+    const { status, error, isServed } = observed
+    const seen = [status, ...waitingFor(channel, observed)].join('; ')
     if (seen !== last) told(seen)
     last = seen
     if (isFinal(channel, status) || (status === 'queued' && !isServed) || clock.elapsed() >= until_ms)
-      return { id, status, error, next: nextAfter(channel, sight) }
-    await clock.sleep(betweenLooksMs)
+      return { id, status, error, next: nextAfter(channel, observed) }
+    await clock.sleep(pollMs)
   }
 }
 
-async function look({ platform, services }: App, tenant: Tenant, id: string, channel_id: string): Promise<Sight> {
+async function observe(
+  { platform, services }: App,
+  tenant: Tenant,
+  id: string,
+  channel_id: string,
+): Promise<Observation> {
   const { clock, pool } = platform
   const { status, error } = await services.messages.get(pool, tenant, id)
   const [last] = await services.messages.attempts(pool, tenant, id)
@@ -139,7 +144,7 @@ async function look({ platform, services }: App, tenant: Tenant, id: string, cha
   }
 }
 
-function waitingFor(channel: Channel, { status, isServed, session, isConnected, lastAnswer }: Sight): string[] {
+function waitingFor(channel: Channel, { status, isServed, session, isConnected, lastAnswer }: Observation): string[] {
   if (status === 'sent' && !isFinal(channel, status)) return ['waiting up to a minute for the delivery']
   if (status !== 'queued' && status !== 'sending') return []
   if (!isServed) return ['no worker process is running']
@@ -151,8 +156,8 @@ function waitingFor(channel: Channel, { status, isServed, session, isConnected, 
     : []
 }
 
-function nextAfter({ type }: Channel, sight: Sight): string {
-  const { status, isServed, session, isConnected, lastAnswer } = sight
+function nextAfter({ type }: Channel, observed: Observation): string {
+  const { status, isServed, session, isConnected, lastAnswer } = observed
   if (status === 'failed') return 'Fix the error, then send a message through the API.'
   if (status === 'sent' && type === 'telegram') return 'Check the phone: Telegram does not report deliveries.'
   if (status === 'sent')

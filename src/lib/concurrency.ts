@@ -2,7 +2,7 @@
 import { pause } from './clock.ts'
 
 /** In the given order. */
-export function atOnce(max: number): <T>(work: () => Promise<T>) => Promise<T> {
+export function limitConcurrency(max: number): <T>(work: () => Promise<T>) => Promise<T> {
   let running = 0
   const waiting: (() => void)[] = []
   return async (work) => {
@@ -34,10 +34,10 @@ export class InOrder {
 }
 
 /** Real time, because the thread is shared. */
-const turnMs = 5
+const sliceMs = 5
 
 /** Divides long computations into slices of a few milliseconds with equal breaks. */
-export class Turns {
+export class TimeSlices {
   readonly #ended: AbortSignal | undefined
   #beganMs = performance.now()
 
@@ -47,15 +47,15 @@ export class Turns {
 
   /** Await this between steps of less than a millisecond. Rejects with the reason of `ended`. */
   async next(): Promise<void> {
-    if (performance.now() - this.#beganMs < turnMs) return
-    await pause(turnMs)
+    if (performance.now() - this.#beganMs < sliceMs) return
+    await pause(sliceMs)
     this.#ended?.throwIfAborted()
     this.#beganMs = performance.now()
   }
 }
 
 /** About `most` items. A key with many items only takes the capacity that others leave. */
-export function inTurn<Item>(items: readonly Item[], keyOf: (item: Item) => string, most = Infinity): Item[] {
+export function roundRobin<Item>(items: readonly Item[], keyOf: (item: Item) => string, most = Infinity): Item[] {
   const ordered: Item[] = []
   let queues = [...Map.groupBy(items, keyOf).values()]
   for (let turn = 0; queues.length > 0 && ordered.length < most; turn++) {
@@ -69,7 +69,7 @@ export function inTurn<Item>(items: readonly Item[], keyOf: (item: Item) => stri
  * Resolves when the batch has `full` items, `due` (milliseconds of `performance.now()`) has passed, or nothing was
  * added for a millisecond (docs/decisions/group-commit.md).
  */
-export async function filled(waiting: () => number, full: number, due: number): Promise<void> {
+export async function batchFilled(waiting: () => number, full: number, due: number): Promise<void> {
   let before = -1
   for (let now = waiting(); now < full && now > before && performance.now() < due; now = waiting()) {
     before = now

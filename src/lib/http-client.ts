@@ -65,7 +65,7 @@ const defaultAnswerBytes = 1024 * 1024
 const connectionsMax = 128
 const keepAliveMs = 15_000
 const userAgent = 'Posthorn'
-const givenUp = 'The exchange was abandoned.'
+const abandonedText = 'The exchange was abandoned.'
 
 export function httpClient(options: HttpClientOptions): HttpClient {
   const agent = (guarded: boolean, connections: number | null) =>
@@ -90,13 +90,13 @@ export function httpClient(options: HttpClientOptions): HttpClient {
       const refused = url === null ? 'The address is no URL.' : refusedAddress(url, allowed(url))
       if (url === null || refused !== undefined)
         return { kind: 'unsent', code: 'address_not_public', message: refused! }
-      if (call.signal?.aborted === true) return { kind: 'unsent', code: 'aborted', message: givenUp }
+      if (call.signal?.aborted === true) return { kind: 'unsent', code: 'aborted', message: abandonedText }
       const timeout_ms = call.timeout_ms ?? defaultTimeoutMs
       const exchange = new HttpExchange(call.answer_bytes_max ?? defaultAnswerBytes, true, fenceNow())
       const deadline = expiry.add(timeout_ms, () =>
         exchange.stop('timeout', `No complete answer within ${timeout_ms} ms.`),
       )
-      const abandon = () => exchange.stop('aborted', givenUp)
+      const abandon = () => exchange.stop('aborted', abandonedText)
       call.signal?.addEventListener('abort', abandon)
       try {
         const agents = call.long_poll === true ? long : brief
@@ -173,11 +173,11 @@ async function openDownload(
   }
   return {
     content_type: flatHeaders(answer.headers)['content-type'] ?? 'application/octet-stream',
-    chunks: pieces(answer.body, call.answer_bytes_max, ended),
+    chunks: chunksOf(answer.body, call.answer_bytes_max, ended),
   }
 }
 
-async function* pieces(
+async function* chunksOf(
   body: AsyncIterable<Uint8Array>,
   bytes_max: number,
   ended: AbortController,

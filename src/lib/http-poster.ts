@@ -48,7 +48,7 @@ interface Place {
 }
 
 export function httpPoster(options: HttpPosterOptions): HttpPoster {
-  const kept = connections({ guarded: connector(options, true), free: connector(options, false) })
+  const pool = connections({ guarded: connector(options, true), free: connector(options, false) })
   const closed = new AbortController()
   const expiry = deadlines(options.clock, closed.signal)
   const places = new Map<string, Place>()
@@ -69,16 +69,16 @@ export function httpPoster(options: HttpPosterOptions): HttpPoster {
       if (!allowed && isLiteral(url.hostname) && addressKind(url.hostname) !== 'public')
         return { status: null, error: notPublic(url.hostname) }
       const quit = () => post.signal?.aborted ?? false
-      if (quit()) return { status: null, error: givenUp }
+      if (quit()) return { status: null, error: abandoned }
       let exchange: HttpExchange | undefined
       const deadline = expiry.add(post.timeout_ms, () =>
         exchange?.stop('timeout', `No complete answer within ${post.timeout_ms} ms (${exchange.phase}).`),
       )
-      const abandon = () => exchange?.stop(givenUp.code, givenUp.message)
+      const abandon = () => exchange?.stop(abandoned.code, abandoned.message)
       post.signal?.addEventListener('abort', abandon)
       try {
         for (let repeated = false; ; repeated = true) {
-          const connection = kept.take(url.origin, allowed, repeated)
+          const connection = pool.acquire(url.origin, allowed, repeated)
           exchange = new HttpExchange(answerBytesMax, false)
           begin(connection.client, url, post, exchange)
           const end = await exchange.ended
@@ -88,8 +88,8 @@ export function httpPoster(options: HttpPosterOptions): HttpPoster {
             end.error?.code === 'connection_reset' &&
             !deadline.over &&
             !quit()
-          kept.giveBack(connection, end.error === null)
-          // the receiver had closed the idle connection; retry once, because it may have read the request
+          pool.release(connection, end.error === null)
+          // the receiver had closed the idle connection; only one retry, because it may have read the request
           if (!stale) return outcomeOf(end)
         }
       } finally {
@@ -99,12 +99,12 @@ export function httpPoster(options: HttpPosterOptions): HttpPoster {
     },
     async close() {
       closed.abort()
-      await kept.close()
+      await pool.close()
     },
   }
 }
 
-const givenUp: PostError = {
+const abandoned: PostError = {
   code: 'aborted',
   message: 'The exchange was given up because the service is shutting down.',
 }
@@ -145,9 +145,9 @@ export interface Connection {
 
 export interface Connections {
   /** `fresh` forces a new connection. `free`: exempt from the address check. */
-  take(origin: string, free: boolean, fresh: boolean): Connection
+  acquire(origin: string, free: boolean, fresh: boolean): Connection
   /** `whole`: the response was read to its end. */
-  giveBack(connection: Connection, whole: boolean): void
+  release(connection: Connection, whole: boolean): void
   close(): Promise<void>
 }
 
@@ -177,7 +177,7 @@ export function connections(connect: {
     return list
   }
   return {
-    take(origin, free, fresh) {
+    acquire(origin, free, fresh) {
       const known = fresh ? undefined : idle.get(origin)?.pop()
       if (known !== undefined) return known
       const client = new Client(origin, {
@@ -192,7 +192,7 @@ export function connections(connect: {
       clients.add(client)
       return { origin, client, used: false }
     },
-    giveBack(connection, whole) {
+    release(connection, whole) {
       connection.used = true
       const list = whole ? idleOf(connection.origin) : undefined
       if (list === undefined || list.length >= idlePerOriginMax) discard(connection)

@@ -164,5 +164,5 @@ interface NamedAddresses {
 }
 
 /** Also if the provider swaps sender and recipient. */
-export const areOfAnother = ({ from, to }: NamedAddresses, recipient: string): boolean =>
+export const isOtherRecipient = ({ from, to }: NamedAddresses, recipient: string): boolean =>
   areOtherNumbers(from, recipient) && !areSameNumber(to, recipient)

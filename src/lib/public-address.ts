@@ -39,7 +39,7 @@ export function addressKind(text: string): AddressKind {
   if (documentationRanges.some((range) => within(address, range))) return 'documentation'
   if (address.kind() === 'ipv4') return privateV4.some((range) => within(address, range)) ? 'private' : 'public'
   if (!within(address, globalV6) || privateV6.some((range) => within(address, range))) return 'private'
-  return hidesV4(address as ipaddr.IPv6) ? 'private' : 'public'
+  return embedsV4(address as ipaddr.IPv6) ? 'private' : 'public'
 }
 
 function within(address: ipaddr.IPv4 | ipaddr.IPv6, [range, bits]: [ipaddr.IPv4 | ipaddr.IPv6, number]): boolean {
@@ -47,7 +47,7 @@ function within(address: ipaddr.IPv4 | ipaddr.IPv6, [range, bits]: [ipaddr.IPv4 
 }
 
 /** ISATAP (RFC 5214): the interface id `[02]00:5efe` before an IPv4 address. */
-function hidesV4(address: ipaddr.IPv6): boolean {
+function embedsV4(address: ipaddr.IPv6): boolean {
   const [high, marker] = [address.parts[4]!, address.parts[5]!]
   return marker === 0x5efe && (high === 0 || high === 0x0200)
 }
@@ -64,7 +64,7 @@ export function hostPort(url: URL): string {
 export const isAllowed = (url: URL, allowed: readonly string[]): boolean => allowed.includes(hostPort(url))
 
 /** Errors that the URL parser corrects silently. */
-const lenient = /\s|^https?:(?!\/\/[^/\\])/i
+const silentlyCorrected = /\s|^https?:(?!\/\/[^/\\])/i
 
 /**
  * null if allowed. The URL parser normalizes other spellings of IPv4. Documentation ranges are refused on connecting.
@@ -74,7 +74,7 @@ export function urlRefusal(text: string, allowed: readonly string[]): UrlRefusal
   const url = new URL(text)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'not_https'
   if (url.username !== '' || url.password !== '') return 'user_info'
-  const mended = lenient.test(text) ? 'unparsable' : null
+  const mended = silentlyCorrected.test(text) ? 'unparsable' : null
   if (isAllowed(url, allowed)) return mended
   if (url.protocol !== 'https:') return 'not_https'
   const host = url.hostname.toLowerCase()

@@ -5,7 +5,7 @@ import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'n
 import { connect as connectTls } from 'node:tls'
 import { buildConnector } from 'undici'
 import { withDeadline, type Clock } from './clock.ts'
-import { atOnce } from './concurrency.ts'
+import { limitConcurrency } from './concurrency.ts'
 import type { PostError } from './http-exchange.ts'
 import { addressKind } from './public-address.ts'
 
@@ -131,7 +131,7 @@ const systemLookupsMax = 2
 /** Uses DNS, which blocks no threads, then getaddrinfo. Each name server is asked twice, for `timeout_ms`. */
 export function nameResolver(timeout_ms = 2000): Resolve {
   const resolver = new Resolver({ timeout: timeout_ms, tries: 2 })
-  const system = atOnce(systemLookupsMax)
+  const system = limitConcurrency(systemLookupsMax)
   return async (hostname) => {
     const [v4, v6] = await Promise.all([ask(resolver, hostname, 4), ask(resolver, hostname, 6)])
     const found = [...v4.addresses, ...v6.addresses]

@@ -1,4 +1,4 @@
-import { finderOf, nearest } from './text.ts'
+import { substringFinder, nearest } from './text.ts'
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
@@ -28,7 +28,7 @@ test('a text is found exactly where `includes` finds it, however repetitive both
 
   fc.assert(
     fc.property(repeated, repeated, repeated, (before, wanted, behind) => {
-      const finds = finderOf(wanted)
+      const finds = substringFinder(wanted)
 
       assert.equal(finds(before + wanted + behind), true)
       for (const text of [before, behind, before + behind]) assert.equal(finds(text), text.includes(wanted))

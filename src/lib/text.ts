@@ -24,11 +24,11 @@ const plain = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]
 
 function scoreOf(one: string, other: string): number {
   const held = Math.min(one.length, other.length) >= 4 && (one.includes(other) || other.includes(one))
-  return Math.min(held ? 1 : Infinity, changes(one, other))
+  return Math.min(held ? 1 : Infinity, editDistance(one, other))
 }
 
 /** Optimal string alignment distance: a swap is one edit. */
-function changes(one: string, other: string): number {
+function editDistance(one: string, other: string): number {
   let before: number[] = []
   let row = Array.from({ length: other.length + 1 }, (_, at) => at)
   for (let i = 1; i <= one.length; i++) {
@@ -64,7 +64,7 @@ const shortMax = 16
  * Substring search in linear time (Knuth–Morris–Pratt): `includes` is quadratic for repetitive texts, which tenants
  * choose.
  */
-export function finderOf(wanted: string): (text: string) => boolean {
+export function substringFinder(wanted: string): (text: string) => boolean {
   if (wanted.length <= shortMax) return (text) => text.includes(wanted)
   const back = fallbacksOf(wanted)
   return (text) => {

@@ -627,7 +627,7 @@ test('sources of one account take turns with those of others', async (t) => {
 
   const { sources } = await listDueSources(world.pool, {
     at: world.clock.iso(),
-    but: [],
+    excluded: [],
     after: '',
     scanned_max: 100,
     sources_max: 2,

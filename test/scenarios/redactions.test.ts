@@ -1,7 +1,7 @@
 /** Redaction of customers after the webhook is answered (behaviour: integrations 4.8). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { redacting } from '../../src/modules/automations/redactions/redaction.ts'
+import { redactionJob } from '../../src/modules/automations/redactions/redaction.ts'
 import { automationOf, happened } from '../support/automations.ts'
 import { startProcess } from '../support/process.ts'
 import { readSample, shopifyWebhook } from '../support/shop-webhooks.ts'
@@ -115,7 +115,7 @@ test('a failing redaction delays no other, is retried, and is reported by metric
   const { body } = await redact('1')
   await redact('2', 1)
 
-  await assert.rejects(redacting({ platform: world.platform, contacts: refusing }).run(), new RegExp(body.id))
+  await assert.rejects(redactionJob({ platform: world.platform, contacts: refusing }).run(), new RegExp(body.id))
   assert.equal((await left(world, '1')).of_him, 0)
   assert.equal((await account.api.get(`/v1/contacts/${contact.id}`)).status, 200)
   await world.clock.advance(3600_001)

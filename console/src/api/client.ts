@@ -13,12 +13,12 @@ const v1Clients = new Map<string, Client<V1Paths>>()
 const ownClients = new Map<string, Client<OwnPaths>>()
 
 export const v1 = (workspace: Workspace): Client<V1Paths> =>
-  kept(v1Clients, workspace, (headers) => createClient<V1Paths>({ baseUrl: '/console/api', headers }))
+  cachedClient(v1Clients, workspace, (headers) => createClient<V1Paths>({ baseUrl: '/console/api', headers }))
 
 export const own = (workspace?: Workspace): Client<OwnPaths> =>
-  kept(ownClients, workspace, (headers) => createClient<OwnPaths>({ headers }))
+  cachedClient(ownClients, workspace, (headers) => createClient<OwnPaths>({ headers }))
 
-function kept<C>(
+function cachedClient<C>(
   clients: Map<string, C>,
   workspace: Workspace | undefined,
   make: (headers: Record<string, string>) => C,
@@ -46,7 +46,7 @@ export async function unwrap<T>(request: Promise<ApiResponse<T>>): Promise<T> {
   const { data, error, response } = await request
   if (response.ok) return data as T
   const problem = problemIn(response.status, error)
-  if (problem.code === 'session_required') sessionEnd.tell(since)
+  if (problem.code === 'session_required') sessionEnd.report(since)
   throw problem
 }
 

@@ -14,7 +14,7 @@ function set(to: boolean): void {
 export const sessionEnd = {
   now: (): number => renewals,
   /** Ignored if the person has signed in again since. */
-  tell: (since: number) => {
+  report: (since: number) => {
     if (since === renewals) set(true)
   },
   over: () => {
@@ -35,22 +35,22 @@ export const useSessionEnd = (): boolean =>
 let waiting: ((given: boolean) => void)[] = []
 const waitingListeners = new Set<() => void>()
 
-function uploadNotice(): void {
+function notifyWaiting(): void {
   for (const listener of waitingListeners) listener()
 }
 
 export const reauthentication = {
   /** Resolves to true once the password was accepted, false if the dialog was closed. */
-  ask: (): Promise<boolean> =>
+  request: (): Promise<boolean> =>
     new Promise((resolve) => {
       waiting = [...waiting, resolve]
-      uploadNotice()
+      notifyWaiting()
     }),
   answer(given: boolean): void {
-    const asked = waiting
+    const requests = waiting
     waiting = []
-    uploadNotice()
-    for (const resolve of asked) resolve(given)
+    notifyWaiting()
+    for (const resolve of requests) resolve(given)
   },
 }
 

@@ -76,7 +76,7 @@ async function withReauthentication<R>(perform: () => Promise<R>): Promise<R> {
   try {
     return await perform()
   } catch (error) {
-    if (problemOf(error).code !== 'reauthentication_required' || !(await reauthentication.ask())) throw error
+    if (problemOf(error).code !== 'reauthentication_required' || !(await reauthentication.request())) throw error
     return await perform()
   }
 }

@@ -45,10 +45,10 @@ export function SessionEndDialog() {
 }
 
 export function ReauthenticationDialog() {
-  const isAsked = useReauthentication()
+  const isRequested = useReauthentication()
   return (
-    <Dialog title={text.people.again.title} isOpen={isAsked} onClose={() => reauthentication.answer(false)}>
-      {isAsked && <PasswordPrompt />}
+    <Dialog title={text.people.again.title} isOpen={isRequested} onClose={() => reauthentication.answer(false)}>
+      {isRequested && <PasswordPrompt />}
     </Dialog>
   )
 }

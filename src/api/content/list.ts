@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { contentType } from './content-type.ts'
 import { body, footer, header, list as array, maybe, text } from './fields.ts'
-import { headerContent, itemsAt, reportTwins, sectionTitles, sectionTotal, type Rule } from './rules.ts'
+import { headerContent, itemsAt, reportDuplicates, sectionTitles, sectionTotal, type Rule } from './rules.ts'
 
 const row = Type.Object({
   id: text(1, 200, 'Your ID for the row; returned in the `list_reply`.'),
@@ -23,7 +23,7 @@ const uniqueRows: Rule = (value, walk) => {
         .slice(0, 10)
         .map((_, r) => ['action', 'sections', s, 'rows', r, 'id'] as const),
     )
-  reportTwins(value, places, walk, 'row id')
+  reportDuplicates(value, places, walk, 'row id')
 }
 
 export const list = contentType({

@@ -20,7 +20,7 @@ export function itemsAt(value: unknown, ...keys: readonly Key[]): readonly unkno
 
 export const isAbsent = (value: unknown): boolean => value === undefined || value === null
 
-export function reportTwins(value: unknown, places: Iterable<readonly Key[]>, walk: Walk, what: string): void {
+export function reportDuplicates(value: unknown, places: Iterable<readonly Key[]>, walk: Walk, what: string): void {
   const seen = new Set<string>()
   for (const place of places) {
     const text = at(value, ...place)
@@ -35,13 +35,13 @@ export function uniqueButtons(value: unknown, walk: Walk, ...keys: readonly Key[
   const places = itemsAt(value, ...keys)
     .slice(0, 100)
     .map((_, i) => [...keys, i, 'reply'] as const)
-  reportTwins(
+  reportDuplicates(
     value,
     places.map((place) => [...place, 'id']),
     walk,
     'button id',
   )
-  reportTwins(
+  reportDuplicates(
     value,
     places.map((place) => [...place, 'title']),
     walk,

@@ -198,12 +198,12 @@ async function create(platform: Platform, sql: Db, account: NewAccount): Promise
 
 async function accountOf(sql: Db, id: string): Promise<AccountRow> {
   const row = isId('acc', id) ? await repository.findAccount(sql, id) : null
-  if (row === null) throw noAccount(id)
+  if (row === null) throw unknownAccount(id)
   return row
 }
 
 /** Only the operator can name other accounts. */
-export const noAccount = (id: string): Problem =>
+export const unknownAccount = (id: string): Problem =>
   new Problem('resource_missing', `There is no account ${id}. \`posthorn accounts list\` shows them all.`)
 const noKey = (id: string): Problem =>
   new Problem(
@@ -214,7 +214,7 @@ const noKey = (id: string): Problem =>
 async function update(on: Db, id: string, changes: AccountChanges): Promise<AccountRow> {
   return await transact(on, async (sql) => {
     const row = await repository.lockAccount(sql, id)
-    if (row === null) throw noAccount(id)
+    if (row === null) throw unknownAccount(id)
     const next: AccountRow = {
       ...row,
       name: changes.name === undefined ? row.name : checkedName(changes.name),
@@ -231,7 +231,7 @@ async function update(on: Db, id: string, changes: AccountChanges): Promise<Acco
 async function setSuspended(platform: Platform, on: Db, id: string, suspended: boolean): Promise<AccountRow> {
   return await transact(on, async (sql) => {
     const row = await repository.lockAccount(sql, id)
-    if (row === null) throw noAccount(id)
+    if (row === null) throw unknownAccount(id)
     if ((row.suspended_at !== null) === suspended) return row
     const at = isoTime(platform.clock.now())
     const next: AccountRow = { ...row, suspended_at: suspended ? at : null }
@@ -247,7 +247,7 @@ async function createKey(platform: Platform, on: Db, wanted: NewKey): Promise<Cr
   return await transact(on, async (sql) => {
     // the lock makes the limit exact under concurrency
     const account = isId('acc', wanted.account_id) ? await repository.lockAccount(sql, wanted.account_id) : null
-    if (account === null) throw noAccount(wanted.account_id)
+    if (account === null) throw unknownAccount(wanted.account_id)
     if ((await repository.countUnrevokedKeys(sql, account.id)) >= limits.keys_per_account_max) {
       throw new Problem(
         'api_key_limit',

@@ -17,7 +17,7 @@ import { automationObject, type AutomationRow } from './automation.ts'
 import type { AutomationDeps } from './deps.ts'
 import * as repository from './repository.ts'
 import { enabledEventsOf } from './repository.ts'
-import { existing, listAutomations } from './queries.ts'
+import { requireAutomation, listAutomations } from './queries.ts'
 import { cancelWaitingOf, type Cancellation } from './runs/cancellation.ts'
 import { simulate } from './simulation.ts'
 import { findSource, lockSource, raiseConfigVersion } from './sources/repository.ts'
@@ -34,7 +34,7 @@ export function automationService(deps: AutomationDeps) {
       createAutomation(deps, sql, caller, body, keep),
     list: listAutomations,
     get: async (sql: Db, tenant: Tenant, id: string): Promise<Automation> =>
-      automationObject(await existing(sql, tenant, id)),
+      automationObject(await requireAutomation(sql, tenant, id)),
     /** Cancels waiting runs if the automation is paused, or its event type or channel type changes. */
     update: (sql: Db, tenant: Tenant, id: string, body: AutomationUpdate): Promise<Automation> =>
       changes.run(id, () => updateAutomation(deps, sql, tenant, id, body)),
@@ -101,7 +101,7 @@ async function updateAutomation(
   body: AutomationUpdate,
 ): Promise<Automation> {
   for (let attempt = 1; ; attempt++) {
-    const found = await existing(sql, tenant, id)
+    const found = await requireAutomation(sql, tenant, id)
     const after: AutomationRow = { ...found, ...(await checkAutomation(deps, sql, tenant, body, fieldsOf(found))) }
     const cancellation = cancellationOf(found, after)
     await cancellation?.before(sql)
@@ -145,7 +145,7 @@ async function writeUnchanged(
 }
 
 async function removeAutomation({ platform }: AutomationDeps, sql: Db, tenant: Tenant, id: string): Promise<void> {
-  const { source_id } = await existing(sql, tenant, id)
+  const { source_id } = await requireAutomation(sql, tenant, id)
   const cancellation = cancelWaitingOf(tenant, { source_id, automation_id: id }, 'automation_deleted')
   await cancellation.before(sql)
   await transact(sql, (tx) =>

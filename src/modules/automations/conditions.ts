@@ -4,7 +4,7 @@
  */
 import type { Detail } from '../../api/errors.ts'
 import { isoTime } from '../../lib/clock.ts'
-import { finderOf } from '../../lib/text.ts'
+import { substringFinder } from '../../lib/text.ts'
 import { type ConditionEvent, type FieldContent, fieldContent, wantedKeysOf } from './condition-values.ts'
 import { customerTexts, readPath } from './event-paths.ts'
 import {
@@ -71,17 +71,17 @@ export const conditionResults = (conditions: object | null, event: ConditionEven
       }))
 
 /** Parsing takes longer than evaluating. Least recently used first. */
-const readLately = new Map<string, Group>()
-const readLatelyMax = 500
+const recentRules = new Map<string, Group>()
+const recentRulesMax = 500
 
 function rulesOf(conditions: object): Group {
   const text = JSON.stringify(conditions)
-  const rules = readLately.get(text) ?? parseRules(conditions, 'conditions', eventFields).root
-  readLately.delete(text)
-  readLately.set(text, rules)
-  for (const oldest of readLately.keys()) {
-    if (readLately.size <= readLatelyMax) break
-    readLately.delete(oldest)
+  const rules = recentRules.get(text) ?? parseRules(conditions, 'conditions', eventFields).root
+  recentRules.delete(text)
+  recentRules.set(text, rules)
+  for (const oldest of recentRules.keys()) {
+    if (recentRules.size <= recentRulesMax) break
+    recentRules.delete(oldest)
   }
   return rules
 }
@@ -89,7 +89,7 @@ function rulesOf(conditions: object): Group {
 const leavesOf = (node: Group | Condition): Condition[] => (isGroup(node) ? node.conditions.flatMap(leavesOf) : [node])
 
 /** A negation holds if no value matches the inverted operator. */
-const denied: Readonly<Partial<Record<Condition['operator'], Condition['operator']>>> = {
+const positiveOperators: Readonly<Partial<Record<Condition['operator'], Condition['operator']>>> = {
   not_equals: 'equals',
   not_in: 'in',
   not_exists: 'exists',
@@ -99,7 +99,7 @@ const denied: Readonly<Partial<Record<Condition['operator'], Condition['operator
 
 function holds(condition: Condition, event: ConditionEvent, now: number): boolean {
   const actual = fieldContent(event, condition.field)
-  const positive = denied[condition.operator]
+  const positive = positiveOperators[condition.operator]
   return positive === undefined
     ? fitsOne(condition, condition.operator, actual, now)
     : !fitsOne(condition, positive, actual, now)
@@ -156,7 +156,7 @@ function wantedOf(condition: Condition): Wanted {
     const values = [...new Set(comparedValues(condition))]
     const texts = values.map(String)
     const each = values.map((value) => wantedKeysOf(condition.field, value))
-    wanted.set(condition, (known = { texts, finds: finderOf(texts[0] ?? ''), keys: new Set(each.flat()), each }))
+    wanted.set(condition, (known = { texts, finds: substringFinder(texts[0] ?? ''), keys: new Set(each.flat()), each }))
   }
   return known
 }

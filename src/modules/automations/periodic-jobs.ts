@@ -1,6 +1,6 @@
 /** Periodic jobs of automations (behaviour: integrations 3.7, 4.8). */
 import { deleteOrphanedReceipts } from './events/repository.ts'
-import { redacting } from './redactions/redaction.ts'
+import { redactionJob } from './redactions/redaction.ts'
 import { firstRedaction } from './redactions/repository.ts'
 import { cancelStoppedRuns } from './runs/cancellation.ts'
 import { firstDue } from './runs/due-repository.ts'
@@ -20,7 +20,7 @@ export const automationPeriodicJobs = (platform: Platform, contacts: ContactServ
   },
   { name: 'delete-receipts', every_ms: 60_000, run: () => deleteReceipts(platform) },
   cancelStoppedRuns(platform),
-  redacting({ platform, contacts }),
+  redactionJob({ platform, contacts }),
   { name: 'measure-integrations', every_ms: 15_000, run: () => measure(platform) },
 ]
 

@@ -14,7 +14,7 @@ import * as repository from './repository.ts'
 import * as runRepository from './runs/repository.ts'
 import { runObject } from './runs/run.ts'
 
-export async function existing(sql: Db, tenant: Tenant, id: string): Promise<AutomationRow> {
+export async function requireAutomation(sql: Db, tenant: Tenant, id: string): Promise<AutomationRow> {
   const row = isId('aut', id) ? await repository.findAutomation(sql, tenant, id) : null
   if (row === null) throw missing('automation', id)
   return row

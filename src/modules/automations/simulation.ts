@@ -8,7 +8,7 @@ import { invalid, missing } from '../../api/problem.ts'
 import { isAutomationEventType } from '../../api/resources/automation-event.ts'
 import type { AutomationSimulation, AutomationSimulationRequest } from '../../api/resources/automation.ts'
 import { isoTime } from '../../lib/clock.ts'
-import { existing } from './queries.ts'
+import { requireAutomation } from './queries.ts'
 import { conditionResults } from './conditions.ts'
 import type { AutomationDeps } from './deps.ts'
 import { expectedContact } from './events/contact-sync.ts'
@@ -35,7 +35,7 @@ export async function simulate(
   id: string,
   body: AutomationSimulationRequest,
 ): Promise<AutomationSimulation> {
-  const automation = await existing(sql, tenant, id)
+  const automation = await requireAutomation(sql, tenant, id)
   const now = deps.platform.clock.now()
   const { source_id, content } = await simulatedEvent(sql, automation, body, now)
   const source = await findSource(sql, tenant, automation.source_id)

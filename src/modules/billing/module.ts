@@ -5,7 +5,7 @@ import { mountHooks } from '../../platform/http/callback-routes.ts'
 import { billingInvariants } from './invariants.ts'
 import { billingRoutes } from './routes.ts'
 import { billingService, type BillingService } from './service.ts'
-import { takePayment } from './top-ups/top-ups.ts'
+import { receivePayment } from './top-ups/top-ups.ts'
 import { billingPeriodicJobs } from './periodic-jobs.ts'
 
 export const billingModule: Module<object, { readonly billing: BillingService }> = {
@@ -23,7 +23,7 @@ export const billingModule: Module<object, { readonly billing: BillingService }>
     return {
       services: { billing },
       routes: billingRoutes(billing),
-      mount: (server, bodies) => mountHooks(server, '/hooks/payments/:id', bodies, takePayment(billing.topUps)),
+      mount: (server, bodies) => mountHooks(server, '/hooks/payments/:id', bodies, receivePayment(billing.topUps)),
       periodicJobs: billingPeriodicJobs(platform),
       invariants: billingInvariants,
       stop: { connections: () => billing.topUps.close() },

@@ -4,7 +4,7 @@ import { limits } from '../../api/limits.ts'
 import { defaultPrices } from '../../api/resources/price.ts'
 import { ageOf, isoTime, mark, type Mark, type SteadyClock } from '../../lib/clock.ts'
 import type { Db, Pool } from '../../platform/database/sql.ts'
-import { noAccount } from '../accounts/service.ts'
+import { unknownAccount } from '../accounts/service.ts'
 import { requireChannelTypes, requireWhole } from './validation.ts'
 import { findWallet, listPrices, upsertPrice, type PriceRow } from './repository.ts'
 
@@ -65,7 +65,7 @@ export function prices(pool: Pool, clock: SteadyClock): Prices {
     async setPrice(sql, account_id, channel_type, amount_micros) {
       requireChannelTypes('channel_type', [channel_type])
       requireWhole('amount_micros', 'A price in micro-USD', amount_micros, 0)
-      if (account_id !== null && (await findWallet(sql, account_id)) === null) throw noAccount(account_id)
+      if (account_id !== null && (await findWallet(sql, account_id)) === null) throw unknownAccount(account_id)
       const row = await upsertPrice(sql, {
         account_id: account_id ?? '',
         channel_type,
@@ -90,7 +90,7 @@ async function loadAmounts(sql: Db, account_id: string): Promise<ReadonlyMap<str
 }
 
 async function listSetPrices(sql: Db, account_id?: string): Promise<SetPrice[]> {
-  if (account_id !== undefined && (await findWallet(sql, account_id)) === null) throw noAccount(account_id)
+  if (account_id !== undefined && (await findWallet(sql, account_id)) === null) throw unknownAccount(account_id)
   const rows = (await listPrices(sql, account_id)).map(setPriceOf)
   const general = Object.entries(defaultPrices).map(([channel_type, amount_micros]): SetPrice => {
     return (

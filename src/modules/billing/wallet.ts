@@ -4,7 +4,7 @@ import type { Balance } from '../../api/resources/balance.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { transact, type Db } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
-import { noAccount } from '../accounts/service.ts'
+import { unknownAccount } from '../accounts/service.ts'
 import { balanceObject, type WalletRow } from './balance.ts'
 import { entryTime, ledgerAccounts } from './ledger.ts'
 import { endedPackageShownMs, isUsable } from './package.ts'
@@ -16,13 +16,13 @@ const noteLengthMax = 500
 /** 404 `resource_missing` for an unknown account. */
 export async function lockWallet(tx: Db, account_id: string): Promise<WalletRow> {
   const [wallet] = await repository.lockWallets(tx, [account_id])
-  if (wallet === undefined) throw noAccount(account_id)
+  if (wallet === undefined) throw unknownAccount(account_id)
   return wallet
 }
 
 async function getWallet(sql: Db, account_id: string): Promise<WalletRow> {
   const wallet = await repository.findWallet(sql, account_id)
-  if (wallet === null) throw noAccount(account_id)
+  if (wallet === null) throw unknownAccount(account_id)
   return wallet
 }
 
@@ -37,7 +37,7 @@ export const lowBalance = async (sql: Db, account_id: string): Promise<number> =
 
 export async function setLowBalance(sql: Db, account_id: string, low_balance_micros: number): Promise<void> {
   requireWhole('low_balance_micros', 'The threshold of balance.low in micro-USD', low_balance_micros, 0)
-  if (!(await repository.updateLowBalance(sql, account_id, low_balance_micros))) throw noAccount(account_id)
+  if (!(await repository.updateLowBalance(sql, account_id, low_balance_micros))) throw unknownAccount(account_id)
 }
 
 export async function isLowBalance(sql: Db, account_id: string, at: string): Promise<boolean> {

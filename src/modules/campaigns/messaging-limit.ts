@@ -99,7 +99,7 @@ export class MessagingLimits {
       await send(await recipients.next(row, wanted))
       return true
     }
-    return await this.#inTurn(channel, async (remaining, window) => {
+    return await this.#serialized(channel, async (remaining, window) => {
       const listed =
         remaining > 0
           ? await recipients.next(row, wanted)
@@ -139,7 +139,7 @@ export class MessagingLimits {
    * One task per process, which uses a single connection, and one per channel among all processes. `remaining` is
    * exact, except for messages from outside campaigns.
    */
-  async #inTurn<T>(channel: ChannelRow, work: (remaining: number, window: ReachWindow) => Promise<T>): Promise<T> {
+  async #serialized<T>(channel: ChannelRow, work: (remaining: number, window: ReachWindow) => Promise<T>): Promise<T> {
     const turn = this.#turn.then(
       async () =>
         await transact(this.#deps.platform.pool, async (tx) => {

@@ -28,7 +28,7 @@ export interface UploadDeps {
 export type Uploads = ReturnType<typeof uploads>
 
 export const uploads = (deps: UploadDeps) => ({
-  take: (sql: Db, caller: Caller, request: IncomingMessage, keep: StoreReply): Promise<Reply> =>
+  receive: (sql: Db, caller: Caller, request: IncomingMessage, keep: StoreReply): Promise<Reply> =>
     withDeadline(deps.platform.clock, uploadMsMax, (signal) => receiveUpload(deps, sql, caller, request, keep, signal)),
   /** For a repeated upload, which is not stored; null if no file can be read. */
   async digest(request: IncomingMessage): Promise<string | null> {
@@ -127,14 +127,14 @@ async function discard({ storage }: UploadDeps, sql: Db, id: string): Promise<vo
   await store.deleteMedia(sql, [id])
 }
 
-type Taker<T> = (
+type FileConsumer<T> = (
   type: FileType,
   file_name: string,
   chunks: AsyncIterable<Buffer>,
   digest: (file_name: string) => string,
 ) => Promise<T>
 
-const readUpload = <T>(request: IncomingMessage, take: Taker<T>): Promise<T> =>
+const readUpload = <T>(request: IncomingMessage, consume: FileConsumer<T>): Promise<T> =>
   receiving(request, async () => {
     if (!isForm(request)) throw new Problem('invalid_json', 'Send the file as the field `file` of multipart/form-data.')
     if (Number(request.headers['content-length'] ?? 0) > uploadBytesMax + formOverhead)
@@ -148,14 +148,14 @@ const readUpload = <T>(request: IncomingMessage, take: Taker<T>): Promise<T> =>
               'The field `file` holds no file. Send it with a file name, as `-F file=@picture.jpg` does.',
             )
           : unknownField(name, 'file'),
-      file: (chunks, file_name) => readFile(chunks as AsyncIterable<Buffer>, (file_name ?? '').slice(-255), take),
+      file: (chunks, file_name) => readFile(chunks as AsyncIterable<Buffer>, (file_name ?? '').slice(-255), consume),
     })
     if (result === undefined)
       throw invalid('file', 'missing_field', 'The form has no field `file`. Put the file there.')
     return result
   })
 
-async function readFile<T>(chunks: AsyncIterable<Buffer>, file_name: string, take: Taker<T>): Promise<T> {
+async function readFile<T>(chunks: AsyncIterable<Buffer>, file_name: string, consume: FileConsumer<T>): Promise<T> {
   const source = chunks[Symbol.asyncIterator]()
   const first: Buffer[] = []
   let known = 0
@@ -174,7 +174,7 @@ async function readFile<T>(chunks: AsyncIterable<Buffer>, file_name: string, tak
     )
   const hash = createHash('sha256')
   const digest = (name: string) => canonicalFingerprint([hash.digest('base64url'), name])
-  return await take(
+  return await consume(
     type,
     file_name,
     bounded(first, source, type, (chunk) => hash.update(chunk)),

@@ -1,6 +1,6 @@
 /** `deliver_sm` and `data_sm` of the SMSC, acknowledged once they are stored. */
 import type { SteadyClock } from '../../lib/clock.ts'
-import { areOfAnother } from '../../lib/phone.ts'
+import { isOtherRecipient } from '../../lib/phone.ts'
 import type { CallbackItem, StoreItems } from '../provider.ts'
 import { contentOf, idOf, readInbound } from './inbound.ts'
 import type { SmscConnection } from './connection.ts'
@@ -134,7 +134,7 @@ function readReceiptOf({ options, memory }: State, pdu: Pdu): Read {
   const [likeliest, ...others] = submittedIds(read.id, options.receipt_ids)
   const addresses = { from: textOf(pdu, 'source_addr'), to: textOf(pdu, 'destination_addr') }
   const recipient = memory.ids.get(likeliest)
-  const isOurs = recipient !== undefined && !areOfAnother(addresses, recipient)
+  const isOurs = recipient !== undefined && !isOtherRecipient(addresses, recipient)
   const receipt = receiptOf(read, { provider_id: likeliest, ...(isOurs ? {} : { also_known_as: others, addresses }) })
   return receipt === null
     ? { items: [], ignored: 'a delivery receipt with a state that changes nothing' }

@@ -24,7 +24,7 @@ export function useDraft<D extends object>(
   const { user } = useRequiredSession()
   const key = name === undefined ? undefined : draftKey(user.id, workspace, name)
   const [storedDraft, setStoredDraft] = useState<StoredDraft<D> | undefined>(() =>
-    key === undefined ? undefined : kept<D>(key),
+    key === undefined ? undefined : readStoredDraft<D>(key),
   )
   const now = JSON.stringify(first)
   const save = (next: StoredDraft<D> | undefined) => {
@@ -47,7 +47,7 @@ export function useDraft<D extends object>(
   ]
 }
 
-function kept<D>(key: string): StoredDraft<D> | undefined {
+function readStoredDraft<D>(key: string): StoredDraft<D> | undefined {
   try {
     const storedDraft = JSON.parse(readDraft(key) ?? 'null') as StoredDraft<D> | null
     return typeof storedDraft?.draft === 'object' ? storedDraft : undefined

@@ -16,7 +16,7 @@ export const isOnItsWay = ({ status }: StepwiseImport): boolean => status === 'p
 /** Maps a column to nothing. */
 export const leftOut = 'null'
 
-interface Said {
+interface Choices {
   readonly columns: Readonly<Record<string, string>>
   readonly country?: string
   readonly consent?: boolean
@@ -33,7 +33,7 @@ export interface DraftState {
   readonly columns: Readonly<Record<string, string>>
   readonly country: string
   readonly consent: boolean
-  readonly say: (said: Partial<Said>) => void
+  readonly choose: (choices: Partial<Choices>) => void
   /** The server's counts are for the current choices. */
   readonly isChecked: boolean
   readonly description: Description
@@ -46,11 +46,11 @@ const knownColumns = (columns: readonly ImportColumn[]): Record<string, string> 
   Object.fromEntries(columns.map(({ name, field, understood }) => [name, understood ? (field ?? leftOut) : '']))
 
 export function useImportDraft(draft: StepwiseImport): DraftState {
-  const [said, change, discard] = useDraft<Said>(useWorkspace(), `import ${draft.id}`, { columns: {} })
+  const [choices, change, discard] = useDraft<Choices>(useWorkspace(), `import ${draft.id}`, { columns: {} })
   const known = knownColumns(draft.columns)
-  const columns = { ...known, ...said.columns }
-  const country = (said.country ?? draft.default_country ?? '').toUpperCase()
-  const consent = said.consent ?? draft.consent_declared
+  const columns = { ...known, ...choices.columns }
+  const country = (choices.country ?? draft.default_country ?? '').toUpperCase()
+  const consent = choices.consent ?? draft.consent_declared
   const isSame =
     country.trim() === (draft.default_country ?? '') &&
     Object.entries(columns).every(([name, field]) => known[name] === field)
@@ -59,7 +59,7 @@ export function useImportDraft(draft: StepwiseImport): DraftState {
     columns,
     country,
     consent,
-    say: (more) => change({ ...said, ...more, columns: { ...said.columns, ...more.columns } }),
+    choose: (more) => change({ ...choices, ...more, columns: { ...choices.columns, ...more.columns } }),
     isChecked: draft.status === 'checked' && isSame,
     description: {
       columns: Object.fromEntries(sent.map(([name, field]) => [name, field === leftOut ? null : field])),

@@ -13,7 +13,7 @@ import { type DraftState, type ImportColumn, leftOut, type StepwiseImport, useIm
 
 export function DraftForm({ draft }: { draft: StepwiseImport }) {
   const state = useImportDraft(draft)
-  const { columns, country, consent, say, isChecked, description, check, start, cancel } = state
+  const { columns, country, consent, choose, isChecked, description, check, start, cancel } = state
   const words = text.contactImports
   const fields = [...draft.columns.flatMap(({ name }, at) => paramsOf(name, at)), 'default_country', 'consent_declared']
   const problem = check.problem ?? start.problem ?? cancel.problem
@@ -29,22 +29,22 @@ export function DraftForm({ draft }: { draft: StepwiseImport }) {
         <Text size="sm">{words.rows(formatNumber(draft.total))}</Text>
         <ColumnFields
           columns={draft.columns}
-          said={columns}
-          onSay={(name, field) => say({ columns: { [name]: field } })}
+          choices={columns}
+          onChoose={(name, field) => choose({ columns: { [name]: field } })}
           problem={check.problem}
         />
         <TextField
           label={words.country}
           hint={words.countryHint}
           value={country}
-          onChange={(typed) => say({ country: typed })}
+          onChange={(typed) => choose({ country: typed })}
           param="default_country"
           problem={check.problem}
         />
         <Checkbox
           label={words.consent}
           checked={consent}
-          onChange={(event) => say({ consent: event.currentTarget.checked })}
+          onChange={(event) => choose({ consent: event.currentTarget.checked })}
           error={start.problem?.code === 'consent_required' ? start.problem.message : undefined}
         />
         {start.problem?.code === 'consent_required' ? null : <FormProblem problem={problem} fields={fields} />}
@@ -83,12 +83,12 @@ function Steps({ state: { isChecked, description, check, start, cancel } }: { st
 
 interface ColumnFieldsProps {
   readonly columns: readonly ImportColumn[]
-  readonly said: Readonly<Record<string, string>>
-  readonly onSay: (name: string, field: string) => void
+  readonly choices: Readonly<Record<string, string>>
+  readonly onChoose: (name: string, field: string) => void
   readonly problem: Problem | undefined
 }
 
-function ColumnFields({ columns, said, onSay, problem }: ColumnFieldsProps) {
+function ColumnFields({ columns, choices, onChoose, problem }: ColumnFieldsProps) {
   const words = text.contactImports
   return (
     <Fieldset legend={words.columns}>
@@ -97,7 +97,7 @@ function ColumnFields({ columns, said, onSay, problem }: ColumnFieldsProps) {
           {words.columnsHint}
         </Text>
         {columns.map(({ name, understood }, at) => {
-          const value = said[name] ?? ''
+          const value = choices[name] ?? ''
           return (
             <ChoiceField
               key={paramsOf(name, at).join(' ')}
@@ -105,7 +105,7 @@ function ColumnFields({ columns, said, onSay, problem }: ColumnFieldsProps) {
               {...(understood ? {} : { any: words.choose })}
               choices={choicesFor(name, value)}
               value={value}
-              onChange={(field) => onSay(name, field)}
+              onChange={(field) => onChoose(name, field)}
               error={problem?.details.find(({ param }) => paramsOf(name, at).includes(param))?.message}
             />
           )

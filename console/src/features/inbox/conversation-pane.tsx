@@ -221,7 +221,7 @@ function wordsOf(minutes: number): string {
   return minutes === 0 ? underAMinute : left(Math.floor(minutes / 60), minutes % 60)
 }
 
-const lookMs = 1_000
+const tickMs = 1_000
 const minuteMs = 60_000
 
 /** Minutes; -1: closed; null: no service window. */
@@ -234,7 +234,7 @@ const leftOf = (expires_at: string | null): number | null => {
 function useWindow(expires_at: string | null): { readonly minutes: number | null; readonly isClosed: boolean } {
   const [, setMinutes] = useState(() => leftOf(expires_at))
   useEffect(() => {
-    const timer = setInterval(() => setMinutes(leftOf(expires_at)), lookMs)
+    const timer = setInterval(() => setMinutes(leftOf(expires_at)), tickMs)
     return () => clearInterval(timer)
   }, [expires_at])
   const minutes = leftOf(expires_at)

@@ -13,15 +13,17 @@ import { CardScreen, clearToken, useToken } from './card-screen.tsx'
 
 export function ResetScreen() {
   const token = useToken()
-  return <CardScreen title={text.people.reset.title}>{token === '' ? <Ask /> : <Choose token={token} />}</CardScreen>
+  return (
+    <CardScreen title={text.people.reset.title}>{token === '' ? <RequestLink /> : <Choose token={token} />}</CardScreen>
+  )
 }
 
 /** Does not reveal whether the address is known. */
-function Ask() {
+function RequestLink() {
   const [email, setEmail] = useState('')
   const [said, setSaid] = useState('')
   const words = text.people.reset
-  const ask = useApiMutation(
+  const request = useApiMutation(
     (to: string) => unwrap(own().POST('/console/api/password_resets', { body: { email: to } })),
     () => setSaid(words.asked),
   )
@@ -29,7 +31,7 @@ function Ask() {
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        ask.run(email)
+        request.run(email)
       }}
     >
       <Stack>
@@ -41,11 +43,11 @@ function Ask() {
           value={email}
           onChange={setEmail}
           param="email"
-          problem={ask.problem}
+          problem={request.problem}
           autoComplete="username"
         />
-        <FormProblem problem={ask.problem} fields={['email']} />
-        <Button type="submit" loading={ask.isRunning}>
+        <FormProblem problem={request.problem} fields={['email']} />
+        <Button type="submit" loading={request.isRunning}>
           {words.send}
         </Button>
         <PathLink to={paths.signIn} size="sm">

@@ -177,23 +177,23 @@ async function failedOf(workspace: Workspace, endpoint: string): Promise<number>
 }
 
 /** First minute, and afterwards. */
-const lookEveryMs = 1_000
+const pollEveryMs = 1_000
 const laterEveryMs = 5_000
-const looksSoon = 60
+const fastPolls = 60
 
 function useReplayOutcome(id: string, onOutcome: (said: string) => unknown): (count: number) => void {
   const workspace = useWorkspace()
   const [begun, begin] = useState<{ readonly count: number }>()
-  const tell = useRef(onOutcome)
+  const report = useRef(onOutcome)
   useEffect(() => {
-    tell.current = onOutcome
+    report.current = onOutcome
   })
   const { account, mode } = workspace
   useEffect(() => {
     if (begun === undefined) return
     const controller = new AbortController()
     // the table shows errors
-    follow({ account, mode }, id, begun.count, controller.signal, (said) => tell.current(said)).catch(() => undefined)
+    follow({ account, mode }, id, begun.count, controller.signal, (said) => report.current(said)).catch(() => undefined)
     return () => controller.abort()
   }, [begun, account, mode, id])
   return (count) => begin({ count })
@@ -204,21 +204,21 @@ async function follow(
   endpoint: string,
   count: number,
   signal: AbortSignal,
-  tell: (said: string) => unknown,
+  report: (said: string) => unknown,
 ): Promise<void> {
   const words = text.webhooks.replay
   const { created_until } = await progressOf(workspace, { endpoint })
-  let uploadNotice = count
-  for (let looks = 0; !signal.aborted; looks++) {
+  let reported = count
+  for (let polls = 0; !signal.aborted; polls++) {
     const { pending, failed } = await progressOf(workspace, { endpoint, created_until })
     if (signal.aborted) return
     if (pending === 0) {
       const again = Math.min(count, failed)
-      await tell(words.ended(count - again, again))
+      await report(words.ended(count - again, again))
       return
     }
-    if (pending < uploadNotice) await tell(words.begun((uploadNotice = pending)))
-    await new Promise((resolve) => setTimeout(resolve, looks < looksSoon ? lookEveryMs : laterEveryMs))
+    if (pending < reported) await report(words.begun((reported = pending)))
+    await new Promise((resolve) => setTimeout(resolve, polls < fastPolls ? pollEveryMs : laterEveryMs))
   }
 }
 

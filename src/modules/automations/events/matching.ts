@@ -3,7 +3,7 @@ import type { Tenant } from '../../../api/caller.ts'
 import type { EventCustomer, ReceiptReason } from '../../../api/resources/automation-event.ts'
 import { isPhoneChannel } from '../../../api/resources/channel.ts'
 import { normalisePhone, phoneKey } from '../../../lib/phone.ts'
-import { Turns } from '../../../lib/concurrency.ts'
+import { TimeSlices } from '../../../lib/concurrency.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import {
@@ -57,10 +57,10 @@ export async function matchEvents(
   const byTrigger = Map.groupBy(active, ({ source_id, event_type }) => `${source_id} ${event_type}`)
   const byCancelOn = cancellingAutomations(active)
   const matches = new Map<PendingEvent, Match[]>()
-  const turns = new Turns()
+  const slices = new TimeSlices()
   for (const pending of batch) {
     const automations = pending.event.unmapped === true ? [] : (byTrigger.get(triggerOf(pending)) ?? [])
-    const own = await matchesOf(platform, pending, automations, contacts.get(pending), turns)
+    const own = await matchesOf(platform, pending, automations, contacts.get(pending), slices)
     if (own === null)
       results.set(pending, { ...ignored, status: 'failed', cancels: byCancelOn.get(triggerOf(pending)) ?? [] })
     else matches.set(pending, own)
@@ -84,7 +84,7 @@ export async function matchOne(
   source: Pick<ReportingSource, 'consent_mode'>,
   contact: ContactRow | undefined,
 ): Promise<Schedule & { readonly to: string | null }> {
-  const matches = await matchesOf(platform, pending, [automation], contact, new Turns())
+  const matches = await matchesOf(platform, pending, [automation], contact, new TimeSlices())
   if (matches === null) throw new Error(`the conditions of ${automation.id} could not be evaluated`)
   const recipients = await recipientsOf(platform, sql, matches)
   const [{ conditions_met, to }] = matches as [Match]
@@ -118,11 +118,11 @@ async function matchesOf(
   pending: PendingEvent,
   automations: readonly ActiveAutomation[],
   contact: ContactRow | undefined,
-  turns: Turns,
+  slices: TimeSlices,
 ): Promise<Match[] | null> {
   const matches: Match[] = []
   for (const automation of automations) {
-    await turns.next()
+    await slices.next()
     try {
       matches.push({
         pending,

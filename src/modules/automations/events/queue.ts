@@ -3,7 +3,7 @@
  * Concurrent transactions would wait for each other's contacts.
  */
 import { Problem, retrySoon } from '../../../api/problem.ts'
-import { filled, inTurn } from '../../../lib/concurrency.ts'
+import { batchFilled, roundRobin } from '../../../lib/concurrency.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { connectionLost, neverSent } from '../../../platform/database/failures.ts'
 import { sqlState, transact } from '../../../platform/database/sql.ts'
@@ -133,7 +133,7 @@ function addLoad({ load, loadBySource }: Queue, source_id: string, events: numbe
 async function run(queue: Queue): Promise<void> {
   while (queue.waiting.length > 0) {
     const began = performance.now()
-    if (began < queue.busy_until) await filled(() => queue.waiting.length, fullBatch, began + spacingMs)
+    if (began < queue.busy_until) await batchFilled(() => queue.waiting.length, fullBatch, began + spacingMs)
     const batch = nextBatch(queue)
     await accept(queue.deps, batch)
     if (batch.length >= busyBatch) queue.busy_until = performance.now() + busyMs
@@ -151,7 +151,7 @@ function nextBatch(queue: Queue): Waiting[] {
   const statuses = new Map<string, IncomingEvent>()
   const postponed = new Set<string>()
   let characters = 0
-  for (const next of queue.loadBySource.size < 2 ? queue.waiting : inTurn(queue.waiting, sourceIdOf, batchMax)) {
+  for (const next of queue.loadBySource.size < 2 ? queue.waiting : roundRobin(queue.waiting, sourceIdOf, batchMax)) {
     if (batch.length === batchMax || (batch.length > 0 && characters + next.characters > batchCharactersMax)) break
     const { source, dedup_key } = next.event
     const status = dedup_key === undefined ? null : `${source.id} ${dedup_key}`

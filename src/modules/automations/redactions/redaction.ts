@@ -7,7 +7,7 @@ import {
   deleteRedaction,
   listRedactions,
   listRedactionsBefore,
-  moveRedaction,
+  advanceRedaction,
   type RedactionRow,
 } from './repository.ts'
 import { forgetRunsOfEvents } from '../runs/repository.ts'
@@ -27,7 +27,7 @@ const accountsAtOnce = 10
 const overdueAfterMs = 3600_000
 
 /** A failing redaction does not delay others of its account, and is retried in the next run. */
-export const redacting = (deps: RedactionDeps): PeriodicJob => ({
+export const redactionJob = (deps: RedactionDeps): PeriodicJob => ({
   name: 'run-redactions',
   every_ms: 2_000,
   async run() {
@@ -66,7 +66,7 @@ async function redactSome(deps: RedactionDeps, row: RedactionRow): Promise<void>
   const { pool } = deps.platform
   if (row.before_id === null) {
     await removeContacts(deps, row)
-    return await moveRedaction(pool, row, row.id)
+    return await advanceRedaction(pool, row, row.id)
   }
   const { external_id, phone, email, order_ids } = row
   const phones = phone === null ? [] : phoneVariants(phoneKey(phone)).map((variant) => variant.slice(1))
@@ -83,7 +83,7 @@ async function redactSome(deps: RedactionDeps, row: RedactionRow): Promise<void>
     await emptyReceipts(tx, row, found.ids)
     await forgetRunsOfEvents(tx, row, found.ids)
     if (found.next === null) await deleteRedaction(tx, row)
-    else await moveRedaction(tx, row, found.next)
+    else await advanceRedaction(tx, row, found.next)
   })
 }
 

@@ -33,7 +33,7 @@ export async function listRedactions(sql: Db, but: readonly string[], rows_max: 
     ) first order by id limit ${rows_max}`
 }
 
-export async function moveRedaction(sql: Db, row: RedactionRow, before_id: string): Promise<void> {
+export async function advanceRedaction(sql: Db, row: RedactionRow, before_id: string): Promise<void> {
   const { account_id, mode } = tenantOf(row)
   await sql`
     update integration_redactions

@@ -36,7 +36,7 @@ export async function firstDue(sql: Db): Promise<string | null> {
 export interface DueQuery {
   readonly at: string
   /** Run IDs to exclude. */
-  readonly but: readonly string[]
+  readonly excluded: readonly string[]
   /** Starts after this source ID. Sources without due runs count as scanned too. */
   readonly after: string
   readonly scanned_max: number
@@ -52,7 +52,7 @@ export interface DueSource {
 /** Accounts in turn, and where the next scan starts: '' at the end. A loose index scan: one lookup per source. */
 export async function listDueSources(
   sql: Db,
-  { at, but, after, scanned_max, sources_max, counted_max }: DueQuery,
+  { at, excluded, after, scanned_max, sources_max, counted_max }: DueQuery,
 ): Promise<{ sources: DueSource[]; next: string }> {
   const [row] = await sql<{ sources: DueSource[]; next: string }[]>`
     with recursive s(source_id, number) as (
@@ -76,7 +76,7 @@ export async function listDueSources(
         select r.account_id, count(*)::int as due, min(r.next_run_at) as next_run_at
         from (
           select account_id, next_run_at from automation_runs
-          where source_id = s.source_id and next_run_at <= ${at} and id <> all (${but as string[]}::text[])
+          where source_id = s.source_id and next_run_at <= ${at} and id <> all (${excluded as string[]}::text[])
           order by next_run_at
           limit ${counted_max}
         ) r group by r.account_id
@@ -128,7 +128,7 @@ export async function listDue(
   sql: Db,
   wanted: readonly Wanted[],
   at: string,
-  but: readonly string[],
+  excluded: readonly string[],
 ): Promise<DueRun[]> {
   return await sql<DueRun[]>`
     select ${dueColumns(sql)}
@@ -136,7 +136,7 @@ export async function listDue(
     cross join lateral (
       select *
       from automation_runs
-      where source_id = w.source_id and next_run_at <= ${at} and id <> all (${but as string[]}::text[])
+      where source_id = w.source_id and next_run_at <= ${at} and id <> all (${excluded as string[]}::text[])
       order by next_run_at
       limit w.most
     ) r`

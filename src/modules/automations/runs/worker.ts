@@ -114,7 +114,7 @@ async function dueSources(sending: Sending, at: string): Promise<{ small: Wanted
   const { deps, inProgress, after, largeInProgress } = sending
   const { sources, next } = await listDueSources(deps.platform.pool, {
     at,
-    but: [...inProgress.keys()],
+    excluded: [...inProgress.keys()],
     after,
     scanned_max: scannedMax,
     sources_max: sourcesMax,

@@ -172,7 +172,7 @@ const topUpObject = (row: repository.TopUpRow): TopUp => ({
 })
 
 /** (behaviour: billing 8.2) */
-export const takePayment =
+export const receivePayment =
   (topUps: TopUps): ReceiveHook =>
   async (provider, { method, headers }, readBody) => {
     if (provider !== 'stripe' || method !== 'POST' || !topUps.configured)

@@ -1,5 +1,5 @@
 /** Counts audiences within the time of a request; null if that is too short. */
-import { Turns } from '../../../lib/concurrency.ts'
+import { TimeSlices } from '../../../lib/concurrency.ts'
 import { adhocChunks } from './adhoc.ts'
 import { isMarketing, resolveAudience } from './audience.ts'
 import { countContactsUpTo, countNewContacts, countNewPending } from './repository.ts'
@@ -58,13 +58,13 @@ async function countNewAdhoc(
   window: ReachWindow,
   { adhoc, marketing }: { readonly adhoc: AdhocRecipients; readonly marketing: boolean },
 ): Promise<number> {
-  const turns = new Turns()
+  const slices = new TimeSlices()
   let count = 0
   for await (const recipients of adhocChunks(deps, sql, row, adhoc, marketing)) {
     const sent = recipients.filter(({ skip_reason }) => skip_reason === null).map(({ to }) => to)
     const reached = await reachedAmong(sql, window, sent)
     count += sent.filter((to) => !reached.has(to)).length
-    await turns.next()
+    await slices.next()
   }
   return count
 }

@@ -1,6 +1,6 @@
 /** The recipients of a rehearsal, read in chunks: those that a snapshot would find, or that are still pending. */
 import type { SkipReason } from '../../../api/resources/campaign.ts'
-import type { Turns } from '../../../lib/concurrency.ts'
+import type { TimeSlices } from '../../../lib/concurrency.ts'
 import { adhocChunks } from '../audience/adhoc.ts'
 import { missingAudience, resolveAudience } from '../audience/audience.ts'
 import { contactsById, recipientEligibility } from '../audience/eligibility.ts'
@@ -28,8 +28,8 @@ export interface CandidateChunk {
 }
 
 export interface RehearsedAudience {
-  count(sql: Transaction, turns: Turns): Promise<Counted[]>
-  chunk(sql: Transaction, after: string, turns: Turns): Promise<CandidateChunk>
+  count(sql: Transaction, slices: TimeSlices): Promise<Counted[]>
+  chunk(sql: Transaction, after: string, slices: TimeSlices): Promise<CandidateChunk>
 }
 
 /**
@@ -88,7 +88,7 @@ function adhocAudience(
   const storedRecipients = async (sql: Transaction): Promise<AdhocRecipients> =>
     (stored ??= (await findAdhocRecipients(sql, row, row.id)) ?? [])
   return {
-    async count(sql, turns) {
+    async count(sql, slices) {
       const groups = new Map<string, { -readonly [K in keyof Counted]: Counted[K] }>()
       for await (const recipients of adhocChunks(deps, sql, row, await storedRecipients(sql), marketing)) {
         for (const { skip_reason, timezone } of recipients) {
@@ -97,7 +97,7 @@ function adhocAudience(
           if (group === undefined) groups.set(key, { skip_reason, timezone, submitted: false, count: 1 })
           else group.count++
         }
-        await turns.next()
+        await slices.next()
       }
       return [...groups.values()]
     },

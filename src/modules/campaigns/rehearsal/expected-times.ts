@@ -1,5 +1,5 @@
 /** Predicts when a campaign's messages would be sent (behaviour: campaigns 7). */
-import { Turns } from '../../../lib/concurrency.ts'
+import { TimeSlices } from '../../../lib/concurrency.ts'
 import { type SendWindow, WindowTable } from '../sending/send-windows.ts'
 
 export interface Pace {
@@ -41,7 +41,7 @@ export async function expectedTimes(
   pace: Pace,
   zones: readonly ZoneCount[],
   order: readonly number[] | null,
-  turns = new Turns(),
+  slices = new TimeSlices(),
 ): Promise<ExpectedTimes> {
   const stepMs = 1000 / pace.per_second
   const windows = new WindowTable()
@@ -58,7 +58,7 @@ export async function expectedTimes(
     for (const queue of waiting) {
       if (queue.until > now) continue
       if (examined++ >= changesMax) return { starts_at, ends_at: null }
-      await turns.next()
+      await slices.next()
       const state = windows.stateOf(
         pace.window,
         queue.timezone === '' ? pace.timezone : queue.timezone,
@@ -72,7 +72,7 @@ export async function expectedTimes(
     const change = Math.min(...waiting.map(({ until }) => until))
     next = Math.max(next, now)
     const capacity = next >= change ? 0 : change === Infinity ? Infinity : Math.ceil((change - next) / stepMs)
-    const sent = await take(open, capacity, turns)
+    const sent = await take(open, capacity, slices)
     if (sent > 0) {
       starts_at ??= next
       last = next + (sent - 1) * stepMs
@@ -95,7 +95,7 @@ function queuesOf(zones: readonly ZoneCount[], order: readonly number[] | null):
   }))
 }
 
-async function take(open: readonly Queue[], capacity: number, turns: Turns): Promise<number> {
+async function take(open: readonly Queue[], capacity: number, slices: TimeSlices): Promise<number> {
   const remaining = open.reduce((sum, { count, sent }) => sum + count - sent, 0)
   if (remaining <= capacity) {
     for (const queue of open) queue.sent = queue.count
@@ -106,7 +106,7 @@ async function take(open: readonly Queue[], capacity: number, turns: Turns): Pro
     for (const queue of open)
       if (queue.sent < queue.count && (first === undefined || placeOf(queue) < placeOf(first))) first = queue
     first!.sent++
-    if (used % yieldEvery === 0) await turns.next()
+    if (used % yieldEvery === 0) await slices.next()
   }
   return capacity
 }

@@ -2,7 +2,7 @@
 import { validateContent } from '../../../api/content/validate.ts'
 import { Problem, type ProblemCode, throwFailures } from '../../../api/problem.ts'
 import type { CampaignMessage, SkipReason } from '../../../api/resources/campaign.ts'
-import type { Turns } from '../../../lib/concurrency.ts'
+import type { TimeSlices } from '../../../lib/concurrency.ts'
 import { contactsById } from '../audience/eligibility.ts'
 import type { Candidate } from '../audience/repository.ts'
 import type { CampaignRow } from '../campaign.ts'
@@ -23,7 +23,7 @@ export interface Outcome {
 
 export interface OutcomePredictor {
   readonly varies: boolean
-  outcomes(sql: Transaction, candidates: readonly Candidate[], turns: Turns): Promise<Outcome[]>
+  outcomes(sql: Transaction, candidates: readonly Candidate[], slices: TimeSlices): Promise<Outcome[]>
 }
 
 export function outcomePredictor(
@@ -62,13 +62,13 @@ export function outcomePredictor(
 
   return {
     varies: tagged || refuses !== undefined,
-    async outcomes(sql, candidates, turns) {
+    async outcomes(sql, candidates, slices) {
       const wanted = tagged ? candidates.filter(({ skip_reason, submitted }) => skip_reason === null && !submitted) : []
       const known = await contactsById(deps, sql, campaign, wanted)
       const outcomes: Outcome[] = []
       for (const candidate of candidates) {
         outcomes.push(outcomeOf(candidate, known.get(candidate.contact_id ?? '')))
-        await turns.next()
+        await slices.next()
       }
       return outcomes
     },

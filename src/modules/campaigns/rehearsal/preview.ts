@@ -2,7 +2,7 @@
 import type { Caller } from '../../../api/caller.ts'
 import type { CampaignMessage } from '../../../api/resources/campaign.ts'
 import type { MessagePreview, MessagePreviewRequest } from '../../../api/resources/message-preview.ts'
-import { Turns } from '../../../lib/concurrency.ts'
+import { TimeSlices } from '../../../lib/concurrency.ts'
 import { isMarketing } from '../audience/audience.ts'
 import { type CampaignRow, estimateOf } from '../campaign.ts'
 import type { CampaignDeps } from '../deps.ts'
@@ -45,7 +45,7 @@ export async function previewMessage(
   ))!
   const { message, recipients, would_send } = await platform.reads.run(
     { account_id: caller.account_id, gone, narrow },
-    (sql, ended) => renderFirst(deps, sql, row, rehearsed, new Turns(ended)),
+    (sql, ended) => renderFirst(deps, sql, row, rehearsed, new TimeSlices(ended)),
   )
   return shown(message, recipients, would_send)
 }
@@ -55,16 +55,16 @@ async function renderFirst(
   sql: Transaction,
   row: CampaignRow,
   audience: RehearsedAudience,
-  turns: Turns,
+  slices: TimeSlices,
 ) {
   let [recipients, would_send] = [0, 0]
-  for (const { skip_reason, count } of await audience.count(sql, turns)) {
+  for (const { skip_reason, count } of await audience.count(sql, slices)) {
     recipients += count
     if (skip_reason === null) would_send += count
   }
   const predictor = outcomePredictor(deps, row, await deps.channels.find(row, row.channel_id))
-  const { rows } = await audience.chunk(sql, '', turns)
-  const outcomes = await predictor.outcomes(sql, rows, turns)
+  const { rows } = await audience.chunk(sql, '', slices)
+  const outcomes = await predictor.outcomes(sql, rows, slices)
   const sent = outcomes.find(({ message }) => message !== null)?.message
   return { message: sent ?? renderedFor(row, valuesOf(rows[0] ?? nobody, undefined)), recipients, would_send }
 }

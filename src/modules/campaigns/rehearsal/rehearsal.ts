@@ -7,7 +7,7 @@ import type { Caller } from '../../../api/caller.ts'
 import { Problem } from '../../../api/problem.ts'
 import type { CampaignRehearsal } from '../../../api/resources/campaign.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { Turns } from '../../../lib/concurrency.ts'
+import { TimeSlices } from '../../../lib/concurrency.ts'
 import { isMarketing } from '../audience/audience.ts'
 import { type CampaignRow, estimateOf, requireAction } from '../campaign.ts'
 import type { CampaignDeps } from '../deps.ts'
@@ -54,9 +54,9 @@ export async function rehearse(
   const { tally, samples, starts_at, ends_at } = await platform.reads.run(
     { account_id: caller.account_id, gone, narrow },
     async (sql, ended) => {
-      const turns = new Turns(ended)
-      const examined = await countOutcomes(platform.settings, sql, rehearsed, turns)
-      return { ...examined, ...(await timesOf(deps, row, examined.tally, turns)) }
+      const slices = new TimeSlices(ended)
+      const examined = await countOutcomes(platform.settings, sql, rehearsed, slices)
+      return { ...examined, ...(await timesOf(deps, row, examined.tally, slices)) }
     },
   )
   // no transaction is open: the provider may be asked for the template
@@ -85,11 +85,11 @@ async function countOutcomes(
   { campaign_recipient_limit: limit }: { readonly campaign_recipient_limit: number },
   sql: Transaction,
   rehearsed: RehearsalSubject,
-  turns: Turns,
+  slices: TimeSlices,
 ): Promise<{ readonly tally: Tally; readonly samples: readonly Outcome[] }> {
   const { row, predictor, audience } = rehearsed
   const counted = new Tally()
-  for (const { skip_reason, timezone, submitted, count } of await audience.count(sql, turns))
+  for (const { skip_reason, timezone, submitted, count } of await audience.count(sql, slices))
     counted.add(skip_reason, timezone, submitted, count)
   const ordered = row.recipient_timezone && row.window_start !== null
   const walks =
@@ -97,8 +97,8 @@ async function countOutcomes(
   const walked = new Tally()
   const samples: Outcome[] = []
   for (let after: string | null = ''; after !== null && (walks || samples.length < samplesWanted);) {
-    const chunk = await audience.chunk(sql, after, turns)
-    for (const outcome of await predictor.outcomes(sql, chunk.rows, turns)) {
+    const chunk = await audience.chunk(sql, after, slices)
+    for (const outcome of await predictor.outcomes(sql, chunk.rows, slices)) {
       const { candidate, reason, message } = outcome
       if (walks) walked.addOne(reason, candidate.timezone, candidate.submitted)
       if (message !== null && samples.length < samplesWanted) samples.push(outcome)
@@ -112,7 +112,7 @@ async function timesOf(
   deps: CampaignDeps,
   row: CampaignRow,
   tally: Tally,
-  turns: Turns,
+  slices: TimeSlices,
 ): Promise<{ starts_at: number | null; ends_at: number | null }> {
   const now = deps.platform.clock.now()
   const { window_start: start, window_end: end } = row
@@ -122,7 +122,7 @@ async function timesOf(
     window: start === null || end === null ? null : { start, end },
     timezone: row.timezone,
   }
-  const { starts_at, ends_at } = await expectedTimes(pace, tally.zones(), tally.order, turns)
+  const { starts_at, ends_at } = await expectedTimes(pace, tally.zones(), tally.order, slices)
   return tally.submitted === 0
     ? { starts_at, ends_at }
     : { starts_at: now, ends_at: tally.unpaidToSend === 0 ? now : ends_at }
@@ -209,13 +209,13 @@ export async function rehearsalCsv(
   const request = { account_id: caller.account_id, gone, narrow }
   const { audience, predictor } = await rehearsedCampaign(deps, caller, id)
   const pageAfter = async (sql: Transaction, ended: AbortSignal, from: string): Promise<CsvPage<Outcome>> => {
-    const turns = new Turns(ended)
-    const { rows, after } = await audience.chunk(sql, from, turns)
+    const slices = new TimeSlices(ended)
+    const { rows, after } = await audience.chunk(sql, from, slices)
     const next =
       after === null
         ? null
         : () => reads.run({ ...request, wait_ms: pageWaitMs }, (own, over) => pageAfter(own, over, after))
-    return { rows: await predictor.outcomes(sql, rows, turns), next }
+    return { rows: await predictor.outcomes(sql, rows, slices), next }
   }
   return csvStream(columns, await reads.run(request, (sql, ended) => pageAfter(sql, ended, '')))
 }

@@ -152,7 +152,7 @@ function notLookedUp({ name, language }: TemplateContent, why: 'unreachable' | '
 type Repeat = 'again' | 'not_again_so_soon'
 
 /** `known`: looked up within the last minute, so the copy is current. */
-type Asked = 'asked' | 'known' | 'unreachable' | 'too_often'
+type LookupResult = 'asked' | 'known' | 'unreachable' | 'too_often'
 
 /** Simultaneous lookups of a name share one request (behaviour: channels 6.3, 6.5). */
 function templateLookups(deps: TemplateDeps) {
@@ -192,7 +192,7 @@ function templateLookups(deps: TemplateDeps) {
     }
   }
 
-  return async (row: ChannelRow, name: string, repeat: Repeat): Promise<Asked> => {
+  return async (row: ChannelRow, name: string, repeat: Repeat): Promise<LookupResult> => {
     const key = `${row.id}|${name}`
     const already = pending.get(key)
     if (already !== undefined) return await already

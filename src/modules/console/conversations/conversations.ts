@@ -14,7 +14,7 @@ import { type ConversationRow, userNames } from './repository.ts'
 
 /** In the transaction that stores the messages. */
 export async function updateConversations(tx: Db, events: readonly LinkedInboundEvent[]): Promise<void> {
-  await repository.arrive(
+  await repository.openConversations(
     tx,
     events.map(({ account_id, mode, channel_id, channel_type, from, contact_id, message_id, received_at }) => {
       return {
@@ -36,7 +36,7 @@ export async function forgetContacts(tx: Db, events: readonly ContactDeletedEven
   for (const event of events) await repository.forgetContact(tx, event)
 }
 
-async function existing(sql: Db, tenant: Tenant, id: string): Promise<repository.ConversationRow> {
+async function requireConversation(sql: Db, tenant: Tenant, id: string): Promise<repository.ConversationRow> {
   const row = isId('cnv', id) ? await repository.findConversation(sql, tenant, id) : null
   if (row === null) throw missing('conversation', id)
   return row
@@ -54,7 +54,7 @@ export const getConversation = async (
   sql: Db,
   tenant: Tenant,
   id: string,
-): Promise<Conversation> => await shownOne(services, sql, tenant, await existing(sql, tenant, id))
+): Promise<Conversation> => await shownOne(services, sql, tenant, await requireConversation(sql, tenant, id))
 
 /** Ordered by the latest inbound message. */
 export async function pageOfConversations(
@@ -83,7 +83,7 @@ export async function changeConversation(
   id: string,
   change: ConversationUpdate,
 ): Promise<Conversation> {
-  await existing(sql, tenant, id)
+  await requireConversation(sql, tenant, id)
   const { assignee } = change
   if (typeof assignee === 'string' && !(await repository.isMemberId(sql, tenant.account_id, assignee)))
     throw invalid(
@@ -97,9 +97,9 @@ export async function changeConversation(
 }
 
 export async function messagesOf(messages: MessageService, sql: Db, tenant: Tenant, id: string, page: Page) {
-  const { channel_id, identifier } = await existing(sql, tenant, id)
+  const { channel_id, identifier } = await requireConversation(sql, tenant, id)
   const sent = await messages.list(sql, tenant, { channel: channel_id, to: identifier, direction: 'outbound' }, page)
-  const arrived = await messages.rows(sql, tenant, await repository.listArrived(sql, tenant, id, page))
+  const arrived = await messages.rows(sql, tenant, await repository.listInboundIds(sql, tenant, id, page))
   return [...sent, ...arrived].toSorted((one, other) => (one.id < other.id ? 1 : -1)).slice(0, page.limit + 1)
 }
 

@@ -32,7 +32,7 @@ export interface Arrived extends Pick<
 }
 
 /** Unread and open, with the same assignee. */
-export async function arrive(tx: Db, arrived: readonly Arrived[]): Promise<void> {
+export async function openConversations(tx: Db, arrived: readonly Arrived[]): Promise<void> {
   await tx`
     with arrived as materialized (
       select * from json_to_recordset(${jsonRows(arrived)}::text::json)
@@ -118,7 +118,7 @@ export async function updateConversation(
   return row ?? null
 }
 
-export async function listArrived(
+export async function listInboundIds(
   sql: Db,
   { account_id, mode }: Tenant,
   id: string,

@@ -248,9 +248,9 @@ function isAfter(event: FeedPlace, place: FeedPlace): boolean {
   return position > other || (position === other && event.id > place.id)
 }
 
-const lookEveryMs = 1_000
+const pollEveryMs = 1_000
 /** Requests are logged within about a second, in no order. */
-const lookedBackMs = 5_000
+const overlapMs = 5_000
 
 /**
  * Changes without an event: own ones are noticed at once, those of other processes through the request log
@@ -263,7 +263,7 @@ export class Changes {
   #followed: ReadonlySet<string> = new Set()
   #changed = new Set<string>()
   readonly #seen = new Map<string, number>()
-  #lookedAt = -Infinity
+  #polledAt = -Infinity
 
   constructor(platform: Platform) {
     this.#platform = platform
@@ -278,8 +278,8 @@ export class Changes {
 
   async poll(tenants: readonly Tenant[]): Promise<ReadonlySet<string>> {
     const now = this.#platform.clock.elapsed()
-    if (now - this.#lookedAt >= lookEveryMs) {
-      this.#lookedAt = now
+    if (now - this.#polledAt >= pollEveryMs) {
+      this.#polledAt = now
       await this.#lookInLog(tenants, now)
     }
     const changed = this.#changed
@@ -288,11 +288,7 @@ export class Changes {
   }
 
   async #lookInLog(tenants: readonly Tenant[], now: number): Promise<void> {
-    const rows = await listChanges(
-      this.#platform.pool,
-      tenants,
-      idFloor('req', this.#platform.clock.now() - lookedBackMs),
-    )
+    const rows = await listChanges(this.#platform.pool, tenants, idFloor('req', this.#platform.clock.now() - overlapMs))
     for (const { account_id, mode, id } of rows) {
       if (this.#seen.has(id)) continue
       this.#seen.set(id, now)
@@ -302,7 +298,7 @@ export class Changes {
     this.#followed = new Set(tenants.map(({ account_id, mode }) => tenantKey(account_id, mode)))
     // after the clock was set back, polls find the same changes again
     const found = new Set(rows.map(({ id }) => id))
-    for (const [id, at] of this.#seen) if (now - at > 2 * lookedBackMs && !found.has(id)) this.#seen.delete(id)
+    for (const [id, at] of this.#seen) if (now - at > 2 * overlapMs && !found.has(id)) this.#seen.delete(id)
   }
 }
 

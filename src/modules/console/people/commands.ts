@@ -37,13 +37,13 @@ export const peopleCommands = (platform: Platform, sessions: Sessions): PeopleCo
   create: (input) => createUser(platform, input),
   resetPassword: (email) =>
     transact(platform.pool, async (tx) => {
-      const user = await knownBy(tx, email)
+      const user = await lockKnownUser(tx, email)
       await auditUser(tx, platform, user.id, entryOf('users reset-password', 'password_resets.create', user.id))
       return { user, link: await resetLink(platform, tx, user.id) }
     }),
   resetTwoFactor: (email) =>
     transact(platform.pool, async (tx) => {
-      const user = await knownBy(tx, email)
+      const user = await lockKnownUser(tx, email)
       await deleteSecondFactor(tx, user.id)
       await auditUser(tx, platform, user.id, entryOf('users reset-two-factor', 'two_factor.delete', user.id))
       await sessions.endAll(tx, user.id)
@@ -96,7 +96,7 @@ const entryOf = (
 })
 
 /** Locks the user, so that of two concurrent links only the later is valid. */
-async function knownBy(tx: Db, input: string): Promise<repository.UserRow> {
+async function lockKnownUser(tx: Db, input: string): Promise<repository.UserRow> {
   const user = await repository.lockUserByEmail(tx, requireEmail('email', input))
   if (user === null)
     throw new Problem(

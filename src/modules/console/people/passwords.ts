@@ -2,7 +2,7 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { invalid, Problem } from '../../../api/problem.ts'
-import { atOnce } from '../../../lib/concurrency.ts'
+import { limitConcurrency } from '../../../lib/concurrency.ts'
 import { commonPasswords } from './common-passwords.ts'
 
 const argon2Async = promisify(argon2)
@@ -58,10 +58,10 @@ export function isOutdatedHash(stored: string): boolean {
 }
 
 /** Each hash takes 19 MiB. */
-const inTurn = atOnce(4)
+const limited = limitConcurrency(4)
 
 const tagOf = async (password: string, nonce: Buffer, bytes: number, cost: Cost): Promise<Buffer> =>
-  await inTurn(
+  await limited(
     async () =>
       (await argon2Async('argon2id', {
         message: password.normalize('NFC'),

@@ -66,6 +66,6 @@ export const mediaRoutes = ({ media: { uploads } }: ConsoleServices): ConsoleRou
     replies: { 201: UploadedMedia },
     errors: ['parameter_missing', 'parameter_invalid', 'payload_too_large', 'invalid_json', 'upstream_unavailable'],
     digestOf: ({ raw }) => uploads.digest(raw),
-    handler: ({ caller, raw, sql, keep }) => uploads.take(sql, caller, raw, keep),
+    handler: ({ caller, raw, sql, keep }) => uploads.receive(sql, caller, raw, keep),
   }),
 ]

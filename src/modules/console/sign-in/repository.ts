@@ -51,7 +51,7 @@ export async function insertSession(
   return rows.length > 0
 }
 
-export async function sessionStands(sql: Db, user_id: string, id: string): Promise<boolean> {
+export async function sessionExists(sql: Db, user_id: string, id: string): Promise<boolean> {
   return (await sql`select from sessions where user_id = ${user_id} and id = ${id}`).length > 0
 }
 
@@ -220,9 +220,9 @@ export async function listIdentities(sql: Db, user_id: string): Promise<Identity
     order by id desc`
 }
 
-export async function hasIdentity(sql: Db, user_id: string, issuer: string, but = ''): Promise<boolean> {
+export async function hasIdentity(sql: Db, user_id: string, issuer: string, except_id = ''): Promise<boolean> {
   const [row] = await sql`
-      select from identities where user_id = ${user_id} and issuer = ${issuer} and id <> ${but} limit 1`
+      select from identities where user_id = ${user_id} and issuer = ${issuer} and id <> ${except_id} limit 1`
   return row !== undefined
 }
 

@@ -67,7 +67,7 @@ export function sessions(platform: Platform, accounts: AccountService): Sessions
     end: (sql, user_id, id) => repository.deleteSession(sql, user_id, id),
     async lockUser(tx, { user_id, id }) {
       const user = await lockUser(tx, user_id)
-      if (user === null || !(await repository.sessionStands(tx, user_id, id))) throw new Problem('session_required')
+      if (user === null || !(await repository.sessionExists(tx, user_id, id))) throw new Problem('session_required')
       return user
     },
     endOthers: (sql, user_id, kept_id) => repository.deleteOtherSessions(sql, user_id, kept_id),

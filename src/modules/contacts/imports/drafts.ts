@@ -26,7 +26,7 @@ export function importSteps(platform: Platform) {
     digest: (request: IncomingMessage, options: Named): Promise<string | null> =>
       digestOfUpload(platform, request, options),
     get: async (sql: Db, tenant: Tenant, id: string): Promise<StepwiseImport> =>
-      stepwiseObject(await existing(sql, tenant, id)),
+      stepwiseObject(await requireStep(sql, tenant, id)),
     change: (sql: Db, caller: Caller, id: string, change: ImportChange) => changed(platform, sql, caller, id, change),
     check: (sql: Db, caller: Caller, id: string) => checked(platform, running, sql, caller, id),
     start: (sql: Db, caller: Caller, id: string) => started(platform, sql, caller, id),
@@ -34,7 +34,7 @@ export function importSteps(platform: Platform) {
   }
 }
 
-async function existing(sql: Db, tenant: Tenant, id: string): Promise<ContactImportRow> {
+async function requireStep(sql: Db, tenant: Tenant, id: string): Promise<ContactImportRow> {
   const row = isId('imp', id) ? await drafts.findStep(sql, tenant, id) : null
   if (row === null) throw missing('contact import', id)
   return row
@@ -74,7 +74,7 @@ async function changed(
   change: ImportChange,
 ): Promise<StepwiseImport> {
   const { columns, default_country, consent_declared } = change
-  const before = await existing(sql, caller, id)
+  const before = await requireStep(sql, caller, id)
   if (columns !== undefined) throwFailures(mappingFailures(before.header, columns))
   const row = await drafts.changeDraft(
     sql,
@@ -99,7 +99,7 @@ async function checked(
   caller: Caller,
   id: string,
 ): Promise<StepwiseImport> {
-  const read = await existing(sql, caller, id)
+  const read = await requireStep(sql, caller, id)
   if (read.status !== 'draft' && read.status !== 'checked') throw await wrongState(sql, caller, id)
   const row = { ...read, columns: readHeader(read.header, read.mapping) }
   const requested = JSON.stringify([caller.account_id, caller.mode, id, row.columns, row.default_country])
@@ -109,7 +109,7 @@ async function checked(
   const now = isoTime(platform.clock.now())
   const stored = await transact(sql, async (tx) => await drafts.setChecked(tx, read, done, now))
   if (stored !== null) return stepwiseObject(stored)
-  if ((await existing(sql, caller, id)).status !== 'draft') throw await wrongState(sql, caller, id)
+  if ((await requireStep(sql, caller, id)).status !== 'draft') throw await wrongState(sql, caller, id)
   throw new Problem('import_state_invalid', 'The import was changed while it was being checked. Check it again.')
 }
 
@@ -131,7 +131,7 @@ async function dryRun(platform: Platform, row: ContactImportRow): Promise<drafts
 }
 
 async function started(platform: Platform, sql: Db, caller: Caller, id: string): Promise<StepwiseImport> {
-  const before = await existing(sql, caller, id)
+  const before = await requireStep(sql, caller, id)
   if (before.status === 'checked' && !before.consent_declared)
     throw new Problem(
       'consent_required',
@@ -147,14 +147,14 @@ async function started(platform: Platform, sql: Db, caller: Caller, id: string):
 }
 
 async function cancelled(platform: Platform, sql: Db, caller: Caller, id: string): Promise<StepwiseImport> {
-  await existing(sql, caller, id)
+  await requireStep(sql, caller, id)
   const row = await transact(sql, async (tx) => await drafts.cancelDraft(tx, caller, id, isoTime(platform.clock.now())))
   if (row === null) throw await wrongState(sql, caller, id)
   return stepwiseObject(row)
 }
 
 async function wrongState(sql: Db, tenant: Tenant, id: string): Promise<Problem> {
-  const { status } = await existing(sql, tenant, id)
+  const { status } = await requireStep(sql, tenant, id)
   if (status === 'draft')
     return new Problem('import_state_invalid', 'The import is a draft: check it, look at the counts, then start it.')
   if (status === 'checked')

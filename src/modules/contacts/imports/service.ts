@@ -37,7 +37,7 @@ export const importService = (platform: Platform) => ({
   list: listImports,
   errors: errorsOf,
   get: async (sql: Db, tenant: Tenant, id: string): Promise<ContactImport> =>
-    importObject(await existing(sql, tenant, id)),
+    importObject(await requireImport(sql, tenant, id)),
   periodicJobs: importPeriodicJobs(platform),
 })
 
@@ -72,7 +72,7 @@ async function startImport(
   return started(row, digest)
 }
 
-async function existing(sql: Db, tenant: Tenant, id: string): Promise<ContactImportRow> {
+async function requireImport(sql: Db, tenant: Tenant, id: string): Promise<ContactImportRow> {
   const row = isId('imp', id) ? await repository.findImport(sql, tenant, id) : null
   if (row === null) throw missing('contact import', id)
   return row
@@ -86,7 +86,7 @@ async function listImports(sql: Db, tenant: Tenant, status: string | undefined, 
 }
 
 async function errorsOf(sql: Db, tenant: Tenant, id: string): Promise<Readable> {
-  const row = await existing(sql, tenant, id)
+  const row = await requireImport(sql, tenant, id)
   return Readable.from(errorLines(sql, tenant, row), { objectMode: false })
 }
 

@@ -27,7 +27,8 @@ export type SegmentService = ReturnType<typeof segmentService>
 export const segmentService = (platform: Platform) => ({
   create: (sql: Db, tenant: Tenant, body: NewSegment): Promise<Segment> => createSegment(platform, sql, tenant, body),
   list: listSegments,
-  get: async (sql: Db, tenant: Tenant, id: string): Promise<Segment> => segmentObject(await existing(sql, tenant, id)),
+  get: async (sql: Db, tenant: Tenant, id: string): Promise<Segment> =>
+    segmentObject(await requireSegment(sql, tenant, id)),
   exists: async (sql: Db, tenant: Tenant, id: string): Promise<boolean> =>
     (await repository.findSegment(sql, tenant, id)) !== null,
   /** Lists already in the rules stay allowed after their deletion. */
@@ -135,7 +136,7 @@ async function previewSegment({ clock }: Platform, sql: Db, caller: Caller, id: 
   const { count, reachable } = await transact(sql, async (tx) => {
     const rules = await rulesOf(tx, caller, id)
     if (rules === null) throw missing('segment', id)
-    return await countFitting(tx, caller, rules, now)
+    return await countMatching(tx, caller, rules, now)
   })
   return { object: 'segment_preview', segment_id: id, count, reachable, evaluated_at: isoTime(now) }
 }
@@ -151,17 +152,17 @@ async function previewRules(
   const rules = parseRules(input)
   const { count, reachable } = await transact(sql, async (tx) => {
     await refuseUnknownLists(tx, caller, rules.lists, [])
-    return await countFitting(tx, caller, rules, now)
+    return await countMatching(tx, caller, rules, now)
   })
   return { object: 'segment_preview', segment_id: null, count, reachable, evaluated_at: isoTime(now) }
 }
 
-async function countFitting(tx: Transaction, caller: Caller, rules: ParsedRules, now: number) {
+async function countMatching(tx: Transaction, caller: Caller, rules: ParsedRules, now: number) {
   const audience = await audienceOfRules(tx, caller, rules, now)
   return await audience.withNarrowingHint(() => repository.countContacts(tx, caller, audience.where(tx), channelTypes))
 }
 
-async function existing(sql: Db, tenant: Tenant, id: string): Promise<SegmentRow> {
+async function requireSegment(sql: Db, tenant: Tenant, id: string): Promise<SegmentRow> {
   const row = isId('seg', id) ? await repository.findSegment(sql, tenant, id) : null
   if (row === null) throw missing('segment', id)
   return row

@@ -1,6 +1,6 @@
 /** Group commit: submissions that arrive during a commit form the next batch (docs/decisions/group-commit.md). */
 import { limits } from '../../../api/limits.ts'
-import { filled, inTurn } from '../../../lib/concurrency.ts'
+import { batchFilled, roundRobin } from '../../../lib/concurrency.ts'
 import { pause } from '../../../lib/clock.ts'
 import { BulkPace } from './bulk-pace.ts'
 import type { CommitDeps } from './acceptance.ts'
@@ -229,7 +229,7 @@ async function commitInteractive(pump: Pump): Promise<void> {
   await pump.answering
   if (batch.length < busyRequests) return
   pump.bulk.pace.requestsCommitted(performance.now())
-  await filled(() => pump.interactive.units.length, fullRequests, began + spacingMs)
+  await batchFilled(() => pump.interactive.units.length, fullRequests, began + spacingMs)
 }
 
 async function commitChunk(pump: Pump): Promise<void> {
@@ -253,7 +253,7 @@ function take(queue: Queue, rows_max: number): Unit[] {
   const left: Unit[] = []
   let [rows, characters] = [0, 0]
   let full = false
-  for (const unit of queue.loads.size < 2 ? queue.units : inTurn(queue.units, accountOf)) {
+  for (const unit of queue.loads.size < 2 ? queue.units : roundRobin(queue.units, accountOf)) {
     full ||=
       batch.length > 0 &&
       kindOf(unit) === kind &&

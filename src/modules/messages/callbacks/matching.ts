@@ -1,5 +1,5 @@
 /** Finds the messages of receipts. A session may receive receipts of all channels of a provider account. */
-import { areOfAnother } from '../../../lib/phone.ts'
+import { isOtherRecipient } from '../../../lib/phone.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { DeliveryReceipt } from '../../../providers/provider.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
@@ -21,7 +21,7 @@ interface Names {
 const oddNumberAttempts = 9
 
 export const isOfAnother = ({ addresses }: Pick<DeliveryReceipt, 'addresses'>, recipient: string): boolean =>
-  addresses !== undefined && areOfAnother(addresses, recipient)
+  addresses !== undefined && isOtherRecipient(addresses, recipient)
 
 export async function referencesOf(
   deps: FindingDeps,
