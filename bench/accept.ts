@@ -78,7 +78,7 @@ async function measure(
     ),
     notes: [
       'The service has only the role `api`, so accepted messages stay in the database. Dispatch is measured separately.',
-      'Bare Fastify authenticates, limits, validates and serialises by the same modules and stores nothing.',
+      'Bare Fastify authenticates, limits, validates and serialises with the same modules and stores nothing.',
       ...(kannel === undefined
         ? ['Kannel is left out: `bearerbox` and `smsbox` are not installed.']
         : ['Kannel writes its spool folder without fsync, and has no validation, charges or keys.']),

@@ -41,7 +41,7 @@ export const backups: Measurement = {
           single('the file', 'MB', size / 1_000_000),
           single('restoring it into an embedded PostgreSQL', 's', back),
         ],
-        notes: ['Each message has a charge in the ledger; events, attempts and deliveries come on top of that.'],
+        notes: ['Each message has a charge in the ledger; events, attempts and deliveries are additional.'],
       }
     } finally {
       await endDatabase(join(folder, 'restored')).catch(() => undefined)

@@ -29,7 +29,7 @@ export const campaignSending: Measurement = {
   async run(options) {
     using driver = startDriver()
     await using subject = await startPath(paths.dispatch)
-    options.say('campaign-sending: finding what is dispatched')
+    options.say('campaign-sending: measuring the dispatch rate')
     await pathRound(driver, subject, { seconds: options.quick ? 2 : 6 })
     const rounds: PathRound[] = []
     for (let round = 0; round < (options.quick ? 1 : 3); round++)
@@ -89,7 +89,7 @@ async function measure(
       compared('… median', 'ms', beside.p50_ms, ofAsMany('p50_ms')),
     ],
     notes: [
-      `Over ${seconds} s, on ${channelsCount} channels that may send 100,000 a second; sent is what the counters of the campaigns say. The service, PostgreSQL and the load generator share the cores.`,
+      `Over ${seconds} s, on ${channelsCount} channels that may send 100,000 a second; the campaigns' counters show the sent messages. The service, PostgreSQL and the load generator share the cores.`,
     ],
   }
 }

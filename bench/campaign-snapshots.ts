@@ -40,7 +40,7 @@ export const campaignSnapshots: Measurement = {
         single(`${name}: recipients`, '', recipients),
         single('… until sending began', 's', seconds, recipients === 1_000_000 ? { most: 30 } : undefined),
         single('… longest transaction seen', 'ms', longest_ms, { most: 1000 }),
-        single(`… p99 of others' messages, by what it is in calm (${calm.toFixed(1)} ms)`, '×', beside / calm),
+        single(`… p99 of others' messages, relative to an idle service (${calm.toFixed(1)} ms)`, '×', beside / calm),
       )
       if (largest === '') largest = id
       else await post(service, `/v1/campaigns/${id}/cancel`, {})

@@ -65,7 +65,7 @@ async function measure(
       },
     ],
     notes: [
-      'A cycle: accepted, charged, handed to the simulator, `sent`, receipt stored, `delivered`, two deliveries of `message.delivered` posted, answered and marked. The lag runs from the event to the arrival of its delivery.',
+      'A cycle: accepted, charged, sent to the simulator, `sent`, receipt stored, `delivered`, two deliveries of `message.delivered` posted, answered and marked. The lag runs from the event to the arrival of its delivery.',
       scaleNote,
     ],
   }

@@ -5,7 +5,7 @@ import { plainOfTheDesign, startReference } from './references/start.ts'
 import { pathRound, paths, sendRound, startPath, type PathRound, type PathService } from './rounds.ts'
 import type { Running, Service } from './service.ts'
 
-export const scaleNote = `The rate is wanted as it stands. Where it is missed, the ratio tells how much of that is the machine: bare Fastify made ${plainOfTheDesign.toLocaleString('en-US')}/s where the rate was set.`
+export const scaleNote = `The target rate is absolute. If it is missed, the ratio shows the machine's share: bare Fastify made ${plainOfTheDesign.toLocaleString('en-US')}/s on the machine that set the target.`
 
 const wantedRate = 3500
 
@@ -64,7 +64,7 @@ async function measure(
       single('heap-only updates of messages', '%', updates, { least: 95 }),
     ],
     notes: [
-      'Each message is accepted over HTTP, charged, handed to the simulator, marked `sent`, and marked `delivered` by a receipt that is stored first; two events are recorded.',
+      'Each message is accepted over HTTP, charged, sent to the simulator, marked `sent`, and marked `delivered` by a receipt that is stored first; two events are recorded.',
       `The load generator, with ${paths.dispatch.connections} connections, shares the cores.`,
       scaleNote,
     ],

@@ -93,7 +93,7 @@ export function amount(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: digits })
 }
 
-const columns = ['', 'figure', 'reference', 'ratio', 'wanted', ''] as const
+const columns = ['', 'figure', 'reference', 'ratio', 'target', ''] as const
 
 function cells(figure: Figure): string[] {
   return [
@@ -126,6 +126,6 @@ export function asMarkdown(section: Section): string {
   const lines =
     rows.length === 0
       ? []
-      : ['| | Figure | Reference | Ratio | Wanted | |', '|---|---:|---:|---:|---:|---|', ...rows, '']
+      : ['| | Figure | Reference | Ratio | Target | |', '|---|---:|---:|---:|---:|---|', ...rows, '']
   return [`## ${section.title}`, '', ...lines, ...section.notes.map((note) => `- ${note}`), ''].join('\n')
 }

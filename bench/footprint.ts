@@ -41,10 +41,10 @@ export const footprint: Measurement = {
       figures: [
         single('start to ready, empty folder', 's', median(fresh), { most: 3 }),
         single('start to ready, afterwards', 's', median(again), { most: 1.5 }),
-        single('Node resident, at rest', 'MB', megabytes(idle.node)),
+        single('Node resident, idle', 'MB', megabytes(idle.node)),
         single('Node resident under load, most', 'MB', megabytes(Math.max(...samples)), { most: 300 }),
         single('… second half over the quarter before', '×', late / early, { most: 1.15 }),
-        single('PostgreSQL beside shared memory, at rest', 'MB', megabytes(idle.postgres)),
+        single('PostgreSQL beside shared memory, idle', 'MB', megabytes(idle.postgres)),
         single('PostgreSQL beside shared memory, after load', 'MB', megabytes(treeAnonymousBytes(service.postmaster))),
       ],
       notes: ['From `npm start` to the line with the address, when database, migrations and workers are ready.'],

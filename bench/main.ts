@@ -135,8 +135,8 @@ function page(sections: readonly Section[]): string {
   return [
     '# Performance',
     '',
-    'The last full run of `npm run bench`. Each figure stands beside a reference that was measured in the same run, in turn with it; every value is the median of its rounds.',
-    'Read ratios and CPU per message: rates belong to the machine, and the load generator shares its cores with the service and the database.',
+    'This page shows the last full run of `npm run bench`. References were measured in the same run, alternating with the figures; every value is the median of its rounds.',
+    'Compare ratios and CPU per message. Rates depend on the machine, and the load generator shares its cores with the service and the database.',
     '',
     `${environmentLine()}${options.quick ? ' · a quick run' : ''}`,
     '',

@@ -77,7 +77,7 @@ export const segments: Measurement = {
     return {
       figures,
       notes: [
-        `Previews of ${contacts} contacts: the count, and how many of them can be reached on each channel type. A third of them are members of the list.`,
+        `Previews of ${contacts} contacts: the count, and the reachable contacts per channel type. A third of them are members of the list.`,
       ],
     }
   },
