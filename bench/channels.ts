@@ -11,7 +11,7 @@ import { call, type Service } from './service.ts'
 
 const wantedShare = 0.6
 const rate = 100_000
-const told = 1000
+const reported = 1000
 const callbackSecret = 'secret'
 /** Work left over from sending is not counted. */
 const quietMs = 1000
@@ -182,7 +182,7 @@ async function tellReceipts({ subject, channels: connected }: Scene): Promise<To
 /** Sends a thousand messages without receipts; resolves to their ids once accepted. */
 async function sendUntold({ port, keys }: Service, message: object): Promise<string[]> {
   const ids: string[] = []
-  while (ids.length < told) {
+  while (ids.length < reported) {
     const messages = Array.from({ length: 100 }, () => message)
     const { data } = await call<{ data: { message?: { id: string } }[] }>(
       port,

@@ -49,10 +49,10 @@ async function tell(
   statuses: readonly string[],
 ): Promise<void> {
   if (some.length === 0) return
-  const told = some.flatMap(({ id, to, biz_opaque_callback_data }) =>
+  const shown = some.flatMap(({ id, to, biz_opaque_callback_data }) =>
     statuses.map((status) => ({ id, status, timestamp: '1750030073', recipient_id: to, biz_opaque_callback_data })),
   )
-  const status = await simulator.tell(hook, [simulator.messages({ statuses: told })])
+  const status = await simulator.report(hook, [simulator.messages({ statuses: shown })])
   if (status !== 200) throw new Error(`a callback was answered ${status}`)
 }
 

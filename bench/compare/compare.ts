@@ -70,12 +70,12 @@ export async function compare(name: PathName, before: Checkout, options: Compare
   let most = 0
   for (let starts = 0; rounds.length < pairs; starts++) {
     say(`${name}: starting both sides`)
-    const told = (pair: Pair<PathRound>, n: number) =>
+    const reported = (pair: Pair<PathRound>, n: number) =>
       say(
         `${name}: pair ${rounds.length + n + 1} of ${pairs}, CPU ${amount(ratios([pair], steadyCpu)[0]!)} ×, rate ${amount(ratios([pair], (round) => round.rate)[0]!)} ×`,
       )
     const turn = { first: firstAt(starts, 'before'), pairs: Math.min(pairsOfStart, pairs - rounds.length) }
-    const start = await startRounds(name, driver, before, { ...options, ...turn }, told)
+    const start = await startRounds(name, driver, before, { ...options, ...turn }, reported)
     most = Math.max(most, start.messages)
     rounds.push(...start.rounds)
   }
@@ -92,7 +92,7 @@ async function startRounds(
   driver: Driver,
   before: Checkout,
   options: StartOptions,
-  told: (pair: Pair<PathRound>, n: number) => void,
+  reported: (pair: Pair<PathRound>, n: number) => void,
 ): Promise<{ messages: number; rounds: Pair<PathRound>[] }> {
   const path = paths[name]
   const load = followedLoad(options.followed)
@@ -110,7 +110,7 @@ async function startRounds(
     before: () => pathRound(driver, old, { seconds, messages }),
     after: () => pathRound(driver, current, { seconds, messages }),
   }
-  const rounds = await alternating(options.pairs, options.first, sides, told)
+  const rounds = await alternating(options.pairs, options.first, sides, reported)
   await verifyCounts(current.service, options.followed)
   consoles.verify()
   return { messages, rounds }

@@ -65,9 +65,9 @@ test("a personal change is recorded once in each of the person's accounts, witho
   assert.equal((await client.send('DELETE', '/identities/idn_1')).status, 404)
   assert.equal((await client.send('POST', '/reauthenticate', { password: newPassword })).status, 200)
 
-  const told = await entries(client)
+  const reported = await entries(client)
   assert.deepEqual(
-    told.map(({ action, object_id, changes }) => [action, object_id, changes]),
+    reported.map(({ action, object_id, changes }) => [action, object_id, changes]),
     [
       ['me.update', me, { name: 'Liv', email: 'liv@example.com' }],
       ['sessions.delete', ended[0]!.id, {}],
@@ -79,15 +79,15 @@ test("a personal change is recorded once in each of the person's accounts, witho
     ],
   )
   assert.deepEqual(
-    told.map(({ request_id }) => request_id),
+    reported.map(({ request_id }) => request_id),
     answers.map(({ headers }) => headers['x-request-id']),
   )
-  for (const { actor, address } of told) assert.deepEqual([actor, address], [{ type: 'user', id: me }, '127.0.0.1'])
+  for (const { actor, address } of reported) assert.deepEqual([actor, address], [{ type: 'user', id: me }, '127.0.0.1'])
   client.account = other
   const elsewhere = await entries(client, `&actor=${me}`)
   assert.deepEqual(
     elsewhere.map(({ action }) => action),
-    ['admin.create_account', ...told.map(({ action }) => action)],
+    ['admin.create_account', ...reported.map(({ action }) => action)],
   )
 })
 
@@ -163,9 +163,9 @@ test("commands that change an account or its people are recorded with the comman
 
   const signedIn = (await another(world)).client
   signedIn.account = account.id
-  const told = await entries(signedIn)
+  const reported = await entries(signedIn)
   assert.deepEqual(
-    told.map(({ actor, action, object_id }) => [actor.id, action, object_id]),
+    reported.map(({ actor, action, object_id }) => [actor.id, action, object_id]),
     [
       ['wallet credit', 'wallet.credit', account.id],
       ['packages grant', 'packages.grant', grant.id],
@@ -177,17 +177,17 @@ test("commands that change an account or its people are recorded with the comman
       ['users reset-two-factor', 'two_factor.delete', me],
     ],
   )
-  assert.deepEqual(told[0]!.changes, { amount_micros: 5_000_000, note: 'Invoice 7' })
-  assert.deepEqual(told[2]!.changes, { channel_type: 'sms', amount_micros: 9000 })
-  for (const { actor, request_id, address } of told)
+  assert.deepEqual(reported[0]!.changes, { amount_micros: 5_000_000, note: 'Invoice 7' })
+  assert.deepEqual(reported[2]!.changes, { channel_type: 'sms', amount_micros: 9000 })
+  for (const { actor, request_id, address } of reported)
     assert.deepEqual([actor.type, request_id, address], ['command', null, null])
   for (const hidden of [key.key, link.split('#')[1], reset.link.split('#')[1]])
-    assert.ok(!JSON.stringify(told).includes(hidden))
+    assert.ok(!JSON.stringify(reported).includes(hidden))
   const [first] =
     await world.pool`select actor_id, action, changes ->> 'name' as name from audit_entries where account_id = ${made.id}`
   assert.deepEqual({ ...first }, { actor_id: 'accounts create', action: 'account.create', name: 'Second' })
 
-  const [, second] = told
+  const [, second] = reported
   assert.equal((await entries(signedIn, `&object_id=${grant.id}`)).length, 1)
   assert.equal((await entries(signedIn, '&actor=users%20reset-password')).length, 1)
   assert.ok(

@@ -38,7 +38,7 @@ async function startShop(t: TestContext) {
     assert.equal(reported.status, 202, JSON.stringify(reported.body))
     return reported.body.runs.map(({ id }: { id: string }) => id)
   }
-  const told = async (id: string | undefined): Promise<string> => {
+  const outcomeOf = async (id: string | undefined): Promise<string> => {
     const { status, reason } = (await api.get(`/v1/automation_runs/${id}`)).body
     return [status, reason].filter(Boolean).join(' ')
   }
@@ -50,43 +50,43 @@ async function startShop(t: TestContext) {
     await world.clock.advance(hourMs)
     await world.settle()
   }
-  return { world, account, api, source, make, report, told, change, pass }
+  return { world, account, api, source, make, report, outcomeOf, change, pass }
 }
 
 test('pausing an automation cancels its waiting runs for good', async (t) => {
-  const { make, report, told, change, pass } = await startShop(t)
+  const { make, report, outcomeOf, change, pass } = await startShop(t)
   const id = await make()
   const [waiting] = await report()
 
   await change(id, { status: 'paused' })
-  const cancelled = await told(waiting)
+  const cancelled = await outcomeOf(waiting)
   const meanwhile = await report()
   await change(id, { status: 'active' })
   const [later] = await report()
   await pass()
 
   assert.deepEqual([cancelled, meanwhile], ['cancelled automation_paused', []])
-  assert.deepEqual([await told(waiting), await told(later)], ['cancelled automation_paused', 'sent'])
+  assert.deepEqual([await outcomeOf(waiting), await outcomeOf(later)], ['cancelled automation_paused', 'sent'])
 })
 
 test('deleting an automation cancels its waiting runs', async (t) => {
-  const { api, make, report, told, pass } = await startShop(t)
+  const { api, make, report, outcomeOf, pass } = await startShop(t)
   const [deleted, other] = [await make(), await make()]
   const [first, second] = await report()
 
   await api.delete(`/v1/automations/${deleted}`)
-  const cancelled = await told(first)
+  const cancelled = await outcomeOf(first)
   await pass()
 
   assert.deepEqual(
-    [cancelled, await told(first), await told(second)],
+    [cancelled, await outcomeOf(first), await outcomeOf(second)],
     ['cancelled automation_deleted', 'cancelled automation_deleted', 'sent'],
   )
   assert.equal((await api.get(`/v1/automation_runs?automation=${other}`)).body.data.length, 1)
 })
 
 test('a waiting run keeps its time and is sent with the current message of its automation', async (t) => {
-  const { world, api, make, report, told, change, pass } = await startShop(t)
+  const { world, api, make, report, outcomeOf, change, pass } = await startShop(t)
   const id = await make()
   const [waiting] = await report()
 
@@ -98,45 +98,45 @@ test('a waiting run keeps its time and is sent with the current message of its a
   })
   await world.clock.advance(60_000)
   await world.settle()
-  const early = await told(waiting)
+  const early = await outcomeOf(waiting)
   await pass()
   const { message_id } = (await api.get(`/v1/automation_runs/${waiting}`)).body
 
-  assert.deepEqual([early, await told(waiting)], ['scheduled', 'sent'])
+  assert.deepEqual([early, await outcomeOf(waiting)], ['scheduled', 'sent'])
   assert.equal((await api.get(`/v1/messages/${message_id}`)).body.content.text.body, 'Second')
 })
 
 test('changing the event type or the channel type of an automation cancels its waiting runs', async (t) => {
-  const { make, report, told, change, pass } = await startShop(t)
+  const { make, report, outcomeOf, change, pass } = await startShop(t)
   const [event, channel] = [await make(), await make()]
   const [first, second] = await report()
 
   await change(event, { event_type: 'order.paid' })
   await change(channel, { channel_id: 'ch_test_telegram' })
-  const cancelled = [await told(first), await told(second)]
+  const cancelled = [await outcomeOf(first), await outcomeOf(second)]
   const [fresh] = await report('order.paid')
   await pass()
 
   assert.deepEqual(cancelled, ['cancelled automation_changed', 'cancelled automation_changed'])
-  assert.deepEqual([await told(first), await told(fresh)], ['cancelled automation_changed', 'sent'])
+  assert.deepEqual([await outcomeOf(first), await outcomeOf(fresh)], ['cancelled automation_changed', 'sent'])
 })
 
 test('a changed cancel_on applies to waiting runs', async (t) => {
-  const { make, report, told, change, pass } = await startShop(t)
+  const { make, report, outcomeOf, change, pass } = await startShop(t)
   const [added, removed] = [await make(), await make({ cancel_on: ['order.paid'] })]
   const [first, second] = await report()
 
   await change(added, { cancel_on: ['order.paid'] })
   await change(removed, { cancel_on: null })
   await report('order.paid')
-  const cancelled = await told(first)
+  const cancelled = await outcomeOf(first)
   await pass()
 
-  assert.deepEqual([cancelled, await told(second)], ['cancelled cancel_on', 'sent'])
+  assert.deepEqual([cancelled, await outcomeOf(second)], ['cancelled cancel_on', 'sent'])
 })
 
 test('after two concurrent changes of cancel_on, the stored one applies to all waiting runs', async (t) => {
-  const { world, account, api, make, report, told } = await startShop(t)
+  const { world, account, api, make, report, outcomeOf } = await startShop(t)
   const id = await make({ event_type: 'order.created' })
   const [waiting] = await report('order.created')
   const sibling = (await startProcess(t, world, 'sibling')).api(account.key)
@@ -148,10 +148,10 @@ test('after two concurrent changes of cancel_on, the stored one applies to all w
   const { cancel_on } = (await api.get(`/v1/automations/${id}`)).body
   const other = cancel_on[0] === 'order.paid' ? 'order.shipped' : 'order.paid'
   await report(other)
-  const kept = await told(waiting)
+  const kept = await outcomeOf(waiting)
   await report(cancel_on[0])
 
-  assert.deepEqual([kept, await told(waiting)], ['scheduled', 'cancelled cancel_on'])
+  assert.deepEqual([kept, await outcomeOf(waiting)], ['scheduled', 'cancelled cancel_on'])
 })
 
 test('a change is answered after all waiting runs were updated, however many there are', async (t) => {
@@ -167,9 +167,9 @@ test('a change is answered after all waiting runs were updated, however many the
   for (const id of [paused, other, disabled]) await fill(id)
   const count = async (automation: string) =>
     (
-      await world.pool<{ told: string; count: number }[]>`
-        select concat_ws(' ', status, reason) as told, count(*)::int as count from automation_runs where automation_id = ${automation} group by 1`
-    ).map(({ told, count }) => [told, count])
+      await world.pool<{ outcome: string; count: number }[]>`
+        select concat_ws(' ', status, reason) as outcome, count(*)::int as count from automation_runs where automation_id = ${automation} group by 1`
+    ).map(({ outcome, count }) => [outcome, count])
 
   await change(paused, { status: 'paused' })
   await change(other, { event_type: 'order.paid' })

@@ -17,7 +17,7 @@ const smsChannel = { type: 'sms', provider: 'simulator', name: 'Other', identifi
 const recipients = (count: number) => Array.from({ length: count }, (_, n) => ({ to: `+4915${10_000_000 + n}` }))
 
 const readRun = async (api: Api, id: string | undefined) => (await api.get(`/v1/automation_runs/${id}`)).body
-const told = async (api: Api, id: string | undefined) => {
+const outcomeOf = async (api: Api, id: string | undefined) => {
   const { status, reason } = await readRun(api, id)
   return [status, reason].filter(Boolean).join(' ')
 }
@@ -132,7 +132,7 @@ test('a text that is empty after rendering fails only its own run', async (t) =>
 
   await world.tick(worker)
 
-  assert.deepEqual(await Promise.all(ids.map((id) => told(api, id))), [
+  assert.deepEqual(await Promise.all(ids.map((id) => outcomeOf(api, id))), [
     'failed parameter_invalid',
     'failed parameter_invalid',
     'sent',
@@ -147,7 +147,7 @@ test('a run without an address, or with one that may not be written to, is skipp
 
   await world.tick(worker)
 
-  assert.deepEqual(await Promise.all(ids.map((id) => told(api, id))), ['skipped no_identifier', 'skipped unsubscribed'])
+  assert.deepEqual(await Promise.all(ids.map((id) => outcomeOf(api, id))), ['skipped no_identifier', 'skipped unsubscribed'])
 })
 
 test('marketing is not sent to contacts who stopped marketing, other messages are', async (t) => {
@@ -165,7 +165,7 @@ test('marketing is not sent to contacts who stopped marketing, other messages ar
 
   await world.tick(worker)
 
-  assert.deepEqual([await told(api, first), await told(api, second)], ['skipped unsubscribed', 'sent'])
+  assert.deepEqual([await outcomeOf(api, first), await outcomeOf(api, second)], ['skipped unsubscribed', 'sent'])
 })
 
 test("STOP skips the customer's waiting runs on that channel type, and no others", async (t) => {
@@ -187,7 +187,7 @@ test("STOP skips the customer's waiting runs on that channel type, and no others
 
   assert.ok(stopped.status < 300, JSON.stringify(stopped.body))
   assert.deepEqual(
-    [await told(api, mine), await told(api, others), await told(api, elsewhere)],
+    [await outcomeOf(api, mine), await outcomeOf(api, others), await outcomeOf(api, elsewhere)],
     ['skipped unsubscribed', 'scheduled', 'scheduled'],
   )
 })
@@ -213,12 +213,12 @@ test('a contact that opts out or is blocked after a change of its number gets no
     type: 'text',
     text: { body: 'STOP' },
   })
-  const stopped = await told(api, ids[0])
+  const stopped = await outcomeOf(api, ids[0])
   await api.patch(`/v1/contacts/${contacts[1]}`, { blocked: true })
   await passFor(world, 2 * minute)
 
   assert.equal(stopped, 'skipped unsubscribed')
-  assert.deepEqual(await Promise.all(ids.map((id) => told(api, id))), [
+  assert.deepEqual(await Promise.all(ids.map((id) => outcomeOf(api, id))), [
     'skipped unsubscribed',
     'skipped unsubscribed',
     'sent',
@@ -236,7 +236,7 @@ test('deleting a contact skips its waiting runs', async (t) => {
 
   await api.delete(`/v1/contacts/${contact.id}`)
 
-  assert.deepEqual([await told(api, mine), await told(api, others)], ['skipped contact_deleted', 'scheduled'])
+  assert.deepEqual([await outcomeOf(api, mine), await outcomeOf(api, others)], ['skipped contact_deleted', 'scheduled'])
 })
 
 test('waiting runs are cancelled with their source, account or channel', async (t) => {
@@ -261,17 +261,17 @@ test('waiting runs are cancelled with their source, account or channel', async (
 
   await api.patch(`/v1/integration_sources/${disabled.source}`, { status: 'disabled' })
   await api.delete(`/v1/integration_sources/${deleted.source}`)
-  const before = await told(api, left.id)
+  const before = await outcomeOf(api, left.id)
   const gone = await api.delete(`/v1/channels/${channelsOf.channel_id}`)
   assert.equal(gone.status, 200, JSON.stringify(gone.body))
   await other.world.services.accounts.suspend(other.account.id)
 
   assert.deepEqual(
-    [await told(api, disabled.id), await told(api, deleted.id), before, await told(api, left.id)],
+    [await outcomeOf(api, disabled.id), await outcomeOf(api, deleted.id), before, await outcomeOf(api, left.id)],
     ['cancelled source_disabled', 'cancelled source_deleted', 'scheduled', 'cancelled channel_deleted'],
   )
   await other.world.services.accounts.reinstate(other.account.id)
-  assert.equal(await told(other.api, cancelled), 'cancelled account_suspended')
+  assert.equal(await outcomeOf(other.api, cancelled), 'cancelled account_suspended')
   await world.invariants()
 })
 
@@ -283,7 +283,7 @@ test('a run that missed the pause of its automation is cancelled when it is due'
 
   await world.tick(worker)
 
-  assert.equal(await told(api, id), 'cancelled automation_paused')
+  assert.equal(await outcomeOf(api, id), 'cancelled automation_paused')
 })
 
 test('a run made for another event type or channel type than its automation now has is cancelled', async (t) => {
@@ -298,7 +298,7 @@ test('a run made for another event type or channel type than its automation now 
   await world.tick(worker)
 
   assert.deepEqual(
-    [await told(api, first), await told(api, second)],
+    [await outcomeOf(api, first), await outcomeOf(api, second)],
     ['cancelled automation_changed', 'cancelled automation_changed'],
   )
   assert.deepEqual((await api.get('/v1/messages')).body.data, [])
@@ -310,7 +310,7 @@ test('deleting a channel or suspending an account cancels all waiting runs, howe
   const automation = await automationOf(account, source, { channel_id: channel })
   const many = recipients(1500)
   const counts = async () => [
-    ...(await world.pool`select concat_ws(' ', status, reason) as told, count(*)::int as count from automation_runs group by 1 order by 1`),
+    ...(await world.pool`select concat_ws(' ', status, reason) as outcome, count(*)::int as count from automation_runs group by 1 order by 1`),
   ]
   await happened(world.platform, account, automation, many)
   await api.delete(`/v1/channels/${channel}`)
@@ -330,18 +330,18 @@ test('deleting a channel or suspending an account cancels all waiting runs, howe
 
   assert.equal(paused, 'paused')
   assert.deepEqual(deleted, [
-    { told: 'cancelled channel_deleted', count: 1000 },
-    { told: 'scheduled', count: 500 },
+    { outcome: 'cancelled channel_deleted', count: 1000 },
+    { outcome: 'scheduled', count: 500 },
   ])
   assert.deepEqual(afterwards, [
-    { told: 'cancelled automation_paused', count: 500 },
-    { told: 'cancelled channel_deleted', count: 1000 },
+    { outcome: 'cancelled automation_paused', count: 500 },
+    { outcome: 'cancelled channel_deleted', count: 1000 },
   ])
   assert.deepEqual(suspended, [
-    { told: 'cancelled account_suspended', count: 1000 },
-    { told: 'scheduled', count: 500 },
+    { outcome: 'cancelled account_suspended', count: 1000 },
+    { outcome: 'scheduled', count: 500 },
   ])
-  assert.deepEqual(await counts(), [{ told: 'cancelled account_suspended', count: 1500 }])
+  assert.deepEqual(await counts(), [{ outcome: 'cancelled account_suspended', count: 1500 }])
   await world.invariants()
 })
 
@@ -370,7 +370,7 @@ test('a run created while its account is being suspended is cancelled when it is
   await world.tick(worker)
 
   await world.services.accounts.reinstate(account.id)
-  assert.equal(await told(api, id), 'cancelled account_suspended')
+  assert.equal(await outcomeOf(api, id), 'cancelled account_suspended')
 })
 
 test('runs from before a suspension are not sent after reinstatement, later ones are', async (t) => {
@@ -387,15 +387,15 @@ test('runs from before a suspension are not sent after reinstatement, later ones
   await passFor(world, minute)
 
   const counts =
-    await world.pool`select concat_ws(' ', status, reason) as told, count(*)::int as count from automation_runs group by 1 order by 1`
+    await world.pool`select concat_ws(' ', status, reason) as outcome, count(*)::int as count from automation_runs group by 1 order by 1`
   assert.deepEqual(
     [...counts],
     [
-      { told: 'cancelled account_suspended', count: 1011 },
-      { told: 'sent', count: 1 },
+      { outcome: 'cancelled account_suspended', count: 1011 },
+      { outcome: 'sent', count: 1 },
     ],
   )
-  assert.deepEqual([await told(api, late), await told(api, next)], ['cancelled account_suspended', 'sent'])
+  assert.deepEqual([await outcomeOf(api, late), await outcomeOf(api, next)], ['cancelled account_suspended', 'sent'])
   await world.invariants()
 })
 
@@ -416,11 +416,11 @@ test('a run decided before its account was suspended and reinstated sends no mes
   const runs = runsWorker({ platform: world.platform, channels, contacts, messages: interrupted }, () => true)
 
   await runs.tick()
-  const between = await told(api, id)
+  const between = await outcomeOf(api, id)
   await world.clock.advance(1000)
   await runs.tick()
 
-  assert.deepEqual([between, await told(api, id)], ['scheduled', 'cancelled account_suspended'])
+  assert.deepEqual([between, await outcomeOf(api, id)], ['scheduled', 'cancelled account_suspended'])
   assert.deepEqual((await api.get('/v1/messages')).body.data, [])
 })
 
@@ -443,7 +443,7 @@ test('an unexpected error repeats only the run that caused it', async (t) => {
     await world.clock.advance(minute / 2)
   }
 
-  assert.deepEqual(await Promise.all(ids.map((id) => told(api, id))), ['failed internal_error', 'sent'])
+  assert.deepEqual(await Promise.all(ids.map((id) => outcomeOf(api, id))), ['failed internal_error', 'sent'])
 })
 
 test('an unclosed tag is plain text and does not delay other runs', async (t) => {
@@ -482,11 +482,11 @@ test('a run with an unreadable event is retried alone, fails after an hour, and 
     update automation_events set data = '{"number": "\\u0000"}' where id = (select automation_event_id from automation_runs where id = ${broken!})`
 
   await world.tick(worker)
-  const atOnce = await Promise.all([well, broken, beside].map((id) => told(api, id)))
+  const atOnce = await Promise.all([well, broken, beside].map((id) => outcomeOf(api, id)))
   await passFor(world, 72 * minute)
 
   assert.deepEqual(atOnce, ['sent', 'scheduled', 'sent'])
-  assert.equal(await told(api, broken), 'failed internal_error')
+  assert.equal(await outcomeOf(api, broken), 'failed internal_error')
 })
 
 test('a run without funds waits, continues when there are funds, and fails after an hour', async (t) => {
@@ -494,17 +494,17 @@ test('a run without funds waits, continues when there are funds, and fails after
   const automation = await automationOf(account, await sourceOf(account), { channel_id: channel })
   const [lucky] = await happened(world.platform, account, automation, [{ to }])
   await world.tick(worker)
-  const waiting = await told(api, lucky)
+  const waiting = await outcomeOf(api, lucky)
   await world.services.billing.creditWallet(world.pool, account.id, 7500, null)
   await passFor(world, minute)
   const [unlucky] = await happened(world.platform, account, automation, [{ to }])
   await passFor(world, 59 * minute)
-  const late = await told(api, unlucky)
+  const late = await outcomeOf(api, unlucky)
   await passFor(world, 12 * minute)
 
   assert.equal(waiting, 'scheduled')
-  assert.equal(await told(api, lucky), 'sent')
-  assert.deepEqual([late, await told(api, unlucky)], ['scheduled', 'failed insufficient_balance'])
+  assert.equal(await outcomeOf(api, lucky), 'sent')
+  assert.deepEqual([late, await outcomeOf(api, unlucky)], ['scheduled', 'failed insufficient_balance'])
 })
 
 test('a run waits while its channel is unavailable, and is then sent', async (t) => {
@@ -513,12 +513,12 @@ test('a run waits while its channel is unavailable, and is then sent', async (t)
   await api.patch(`/v1/channels/${channel}`, { status: 'disabled' })
   const [id] = await happened(world.platform, account, automation, [{ to }])
   await passFor(world, 2 * minute)
-  const waiting = await told(api, id)
+  const waiting = await outcomeOf(api, id)
 
   await api.patch(`/v1/channels/${channel}`, { status: 'active' })
   await passFor(world, 3 * minute)
 
-  assert.deepEqual([waiting, await told(api, id)], ['scheduled', 'sent'])
+  assert.deepEqual([waiting, await outcomeOf(api, id)], ['scheduled', 'sent'])
 })
 
 test('a run claimed by a dead process is sent by another one after half a minute', async (t) => {
@@ -530,11 +530,11 @@ test('a run claimed by a dead process is sent by another one after half a minute
 
   await world.clock.advance(29_000)
   await world.tick(worker)
-  const before = await told(api, id)
+  const before = await outcomeOf(api, id)
   await world.clock.advance(1000)
   await world.tick(worker)
 
-  assert.deepEqual([before, await told(api, id)], ['scheduled', 'sent'])
+  assert.deepEqual([before, await outcomeOf(api, id)], ['scheduled', 'sent'])
 })
 
 test('a process that claimed a run for too long cannot change it after another process has claimed it', async (t) => {
@@ -564,7 +564,7 @@ test('a process that claimed a run for too long cannot change it after another p
   await world.tick(worker)
 
   assert.deepEqual([...nobody], [])
-  assert.equal(await told(api, id), 'sent')
+  assert.equal(await outcomeOf(api, id), 'sent')
 })
 
 test('processes that do not know of each other send each run once', async (t) => {
@@ -656,5 +656,5 @@ test('a run on a suspended channel fails, while runs on other channels are sent'
   world.services.channels.forget()
   await world.tick(worker)
 
-  assert.deepEqual([await told(api, first), await told(api, second)], ['failed channel_suspended', 'sent'])
+  assert.deepEqual([await outcomeOf(api, first), await outcomeOf(api, second)], ['failed channel_suspended', 'sent'])
 })

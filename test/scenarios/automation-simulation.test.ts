@@ -94,86 +94,86 @@ test('a run does what its simulation showed', async (t) => {
     await api.patch(`/v1/integration_sources/${source}`, { settings: given })
   const named = (body: string, merge_fallbacks = {}) => ({ message: { type: 'text', text: { body } }, merge_fallbacks })
   const cases: {
-    told: string
+    shown: string
     automation?: object
     event?: object
     before?: () => Promise<unknown>
     outcome: string
   }[] = [
-    { told: 'a new customer', outcome: 'scheduled' },
+    { shown: 'a new customer', outcome: 'scheduled' },
     {
-      told: 'a recipient of the sandbox who has opted out',
+      shown: 'a recipient of the sandbox who has opted out',
       event: { customer: { phone: '+15005550004' } },
       outcome: 'skipped unsubscribed',
     },
-    { told: 'a delay', automation: { delay_seconds: 60 }, outcome: 'scheduled' },
-    { told: 'no phone', event: { customer: { email: 'ada@example.com' } }, outcome: 'skipped no_identifier' },
-    { told: 'a phone that cannot be read', event: { customer: { phone: '0151' } }, outcome: 'skipped no_identifier' },
+    { shown: 'a delay', automation: { delay_seconds: 60 }, outcome: 'scheduled' },
+    { shown: 'no phone', event: { customer: { email: 'ada@example.com' } }, outcome: 'skipped no_identifier' },
+    { shown: 'a phone that cannot be read', event: { customer: { phone: '0151' } }, outcome: 'skipped no_identifier' },
     {
-      told: 'another channel than the customer has',
+      shown: 'another channel than the customer has',
       automation: { channel_id: 'ch_test_telegram' },
       outcome: 'skipped no_identifier',
     },
-    { told: 'a condition', automation: { conditions: over(60) }, outcome: 'skipped condition_not_met' },
-    { told: 'no to orders', event: { consent: { transactional: false } }, outcome: 'skipped consent_missing' },
+    { shown: 'a condition', automation: { conditions: over(60) }, outcome: 'skipped condition_not_met' },
+    { shown: 'no to orders', event: { consent: { transactional: false } }, outcome: 'skipped consent_missing' },
     {
-      told: 'no to advertising',
+      shown: 'no to advertising',
       automation: { category: 'marketing' },
       event: { consent: { marketing: false } },
       outcome: 'skipped consent_missing',
     },
-    { told: 'nothing filled in', automation: named('{{data.order.note}}'), outcome: 'failed parameter_invalid' },
+    { shown: 'nothing filled in', automation: named('{{data.order.note}}'), outcome: 'failed parameter_invalid' },
     {
-      told: 'a fallback',
+      shown: 'a fallback',
       automation: named('{{data.order.note}}', { 'data.order.note': 'none' }),
       outcome: 'scheduled',
     },
     {
-      told: 'a text that becomes too long',
+      shown: 'a text that becomes too long',
       automation: named('{{data.long}}'),
       event: { data: { long: 'x'.repeat(1601) } },
       outcome: 'failed parameter_invalid',
     },
     {
-      told: 'a recipient of the sandbox who is refused',
+      shown: 'a recipient of the sandbox who is refused',
       event: { customer: { phone: '+15005550003' } },
       outcome: 'failed policy_violation',
     },
     {
-      told: 'a contact',
+      shown: 'a contact',
       before: known,
       automation: named('{{first_name}} {{last_name}} of {{customer.locale}}', { 'customer.locale': '?' }),
       event: { customer: { phone: '+49 151 12345678', last_name: 'King' } },
       outcome: 'scheduled',
     },
     {
-      told: 'a contact that is not synchronised',
+      shown: 'a contact that is not synchronised',
       before: settings({ contact_sync: false }),
       automation: named('{{first_name}}'),
       outcome: 'scheduled',
     },
     {
-      told: 'explicit consent that is missing',
+      shown: 'explicit consent that is missing',
       before: settings({ consent_mode: 'explicit' }),
       outcome: 'skipped consent_missing',
     },
-    { told: 'explicit consent that is given', event: { consent: { transactional: true } }, outcome: 'scheduled' },
+    { shown: 'explicit consent that is given', event: { consent: { transactional: true } }, outcome: 'scheduled' },
     {
-      told: 'marketing stopped',
+      shown: 'marketing stopped',
       before: consent({ whatsapp: { marketing: 'opted_out' } }),
       automation: { category: 'marketing', channel_id: 'ch_test_whatsapp' },
       event: { consent: { transactional: true, marketing: true } },
       outcome: 'skipped unsubscribed',
     },
     {
-      told: 'opted out',
+      shown: 'opted out',
       before: consent({ sms: 'opted_out' }),
       event: { consent: { transactional: true } },
       outcome: 'skipped unsubscribed',
     },
   ]
 
-  for (const { told, automation, event, before, outcome } of cases) {
+  for (const { shown, automation, event, before, outcome } of cases) {
     const id = await make(automation)
     await before?.()
     const simulated = await simulate(id, { event: paid(event) })
@@ -185,15 +185,15 @@ test('a run does what its simulation showed', async (t) => {
     const after = (await api.get(`/v1/automation_runs/${run.id}`)).body
     const message = after.message_id === null ? null : (await api.get(`/v1/messages/${after.message_id}`)).body
 
-    assert.equal([simulated.status, simulated.reason].filter(Boolean).join(' '), outcome, told)
-    assert.deepEqual(again, simulated, told)
+    assert.equal([simulated.status, simulated.reason].filter(Boolean).join(' '), outcome, shown)
+    assert.deepEqual(again, simulated, shown)
     assert.deepEqual(
       [after.status, after.reason],
       [simulated.status === 'scheduled' ? 'sent' : simulated.status, simulated.reason],
-      told,
+      shown,
     )
-    assert.equal(simulated.scheduled_for, simulated.status === 'skipped' ? null : run.scheduled_for, told)
-    assert.deepEqual(simulated.message, message === null ? null : { type: message.type, ...message.content }, told)
+    assert.equal(simulated.scheduled_for, simulated.status === 'skipped' ? null : run.scheduled_for, shown)
+    assert.deepEqual(simulated.message, message === null ? null : { type: message.type, ...message.content }, shown)
     await api.delete(`/v1/automations/${id}`)
   }
 })

@@ -284,9 +284,9 @@ test('an account moves to another installation with its work in progress, and no
     await to.settle()
   }
   const events = await ids(moved, '/v1/events?limit=100')
-  const told = receiver.received.map(({ headers }) => String(headers['webhook-id']))
-  assert.deepEqual([...new Set(told)].toSorted(), events.toSorted(), 'each event has reached the endpoint')
-  assert.equal(told.length, events.length, 'and once')
+  const shown = receiver.received.map(({ headers }) => String(headers['webhook-id']))
+  assert.deepEqual([...new Set(shown)].toSorted(), events.toSorted(), 'each event has reached the endpoint')
+  assert.equal(shown.length, events.length, 'and once')
   assert.equal((await ids(other.api, '/v1/messages')).length, 1)
   assert.equal((await run(to.database_url, ['doctor'])).exit, 0)
 })

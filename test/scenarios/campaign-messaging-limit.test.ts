@@ -50,11 +50,11 @@ const draftOf = async (api: Api, body: object): Promise<string> =>
 
 async function launchOf(api: Api, id: string) {
   const { checks } = (await api.post(`/v1/campaigns/${id}/rehearse`)).body
-  const told = checks.find(({ code }: { code: string }) => code === 'campaign_limit_exceeded')
+  const reported = checks.find(({ code }: { code: string }) => code === 'campaign_limit_exceeded')
   const { status, body } = await api.post(`/v1/campaigns/${id}/launch`)
-  assert.equal(told.ok, body.error?.code !== 'campaign_limit_exceeded', JSON.stringify([told, body]))
-  if (!told.ok) assert.deepEqual([status, body.error.message], [400, told.message])
-  return told.ok ? status : told.message
+  assert.equal(reported.ok, body.error?.code !== 'campaign_limit_exceeded', JSON.stringify([reported, body]))
+  if (!reported.ok) assert.deepEqual([status, body.error.message], [400, reported.message])
+  return reported.ok ? status : reported.message
 }
 
 const standing = async (api: Api, id: string) => {

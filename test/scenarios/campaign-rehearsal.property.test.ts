@@ -81,33 +81,33 @@ test('a launch skips, costs, starts and ends as its rehearsal predicted', async 
     fc.asyncProperty(scenario, async (given) => {
       const { api, channel } = await accountFor(world, given, runs++)
       const id = await draftOf(world, api, channel, given)
-      const told: CampaignRehearsal = (await api.post(`/v1/campaigns/${id}/rehearse`)).body
-      assert.equal(told.object, 'campaign_rehearsal', JSON.stringify(told))
+      const reported: CampaignRehearsal = (await api.post(`/v1/campaigns/${id}/rehearse`)).body
+      assert.equal(reported.object, 'campaign_rehearsal', JSON.stringify(reported))
 
       const launched = await api.post(`/v1/campaigns/${id}/launch`, {})
-      const failed = told.checks.find(({ ok }) => !ok)
+      const failed = reported.checks.find(({ ok }) => !ok)
       assert.equal(launched.body.error?.code, failed?.code)
       seen.add(failed?.code ?? (launched.status === 200 ? 'launched' : 'refused'))
       if (launched.status !== 200) return
 
       const campaign = await untilEnded(world, api, id)
       assert.deepEqual(await happened(api, campaign), {
-        recipients_count: told.recipients_count,
-        would_send: told.would_send,
-        would_skip: told.would_skip,
-        cost: told.cost,
+        recipients_count: reported.recipients_count,
+        would_send: reported.would_send,
+        would_skip: reported.would_skip,
+        cost: reported.cost,
       })
       const times = await sentTimes(api, id)
-      assert.deepEqual([times === null, times === null], [told.starts_at === null, told.ends_at === null])
+      assert.deepEqual([times === null, times === null], [reported.starts_at === null, reported.ends_at === null])
       if (times === null) return
       const stepMs = Math.max(1000 / given.throttle, lookMs)
       assert.ok(
-        Math.abs(times.first - Date.parse(told.starts_at!)) <= stepMs,
-        `starts ${new Date(times.first).toISOString()}, told ${told.starts_at}`,
+        Math.abs(times.first - Date.parse(reported.starts_at!)) <= stepMs,
+        `starts ${new Date(times.first).toISOString()}, reported ${reported.starts_at}`,
       )
       assert.ok(
-        Math.abs(times.last - Date.parse(told.ends_at!)) <= stepMs,
-        `ends ${new Date(times.last).toISOString()}, told ${told.ends_at}`,
+        Math.abs(times.last - Date.parse(reported.ends_at!)) <= stepMs,
+        `ends ${new Date(times.last).toISOString()}, reported ${reported.ends_at}`,
       )
       seen.add(given.window === null ? 'at once' : 'in a window')
     }),

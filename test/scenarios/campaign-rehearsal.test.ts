@@ -126,13 +126,13 @@ test('a rehearsal predicts refusals of the sandbox, and shows a sample that wait
     audience: adhoc({ to: '+15005550013' }, { to: '+15005550011' }, { to: '+15005550012' }, ada),
   })
 
-  const told = await rehearsed(api, id)
+  const reported = await rehearsed(api, id)
   await api.post(`/v1/campaigns/${id}/launch`)
   await passFor(world, 1000)
 
-  assert.deepEqual([told.would_send, told.would_skip], [3, { channel_not_connected: 1 }])
+  assert.deepEqual([reported.would_send, reported.would_skip], [3, { channel_not_connected: 1 }])
   assert.deepEqual(
-    told.samples.map(({ to }: { to: string }) => to),
+    reported.samples.map(({ to }: { to: string }) => to),
     ['+15005550011', '+15005550012', ada.to],
   )
   assert.deepEqual((await outcomesOf(api, id)).slice(0, 3), ['failed channel_not_connected', 'pending', 'pending'])
@@ -189,7 +189,7 @@ test('a rehearsal reports a segment that is too large or too expensive, and the 
   const segment_id = (await api.post('/v1/segments', { name: 'S', rules })).body.id
   const id = await draft(api, { ...spring, channel: account.channel, audience: { type: 'segment', segment_id } })
 
-  const told = await rehearsed(api, id)
+  const reported = await rehearsed(api, id)
   const large = await api.post(`/v1/campaigns/${id}/launch`)
   await api.delete(`/v1/contacts/${third}`)
   const unpaid = await api.post(`/v1/campaigns/${id}/launch`)
@@ -198,11 +198,11 @@ test('a rehearsal reports a segment that is too large or too expensive, and the 
   const gone = await api.post(`/v1/campaigns/${id}/rehearse`)
 
   assert.deepEqual(
-    [told.recipients_count, told.would_send, told.cost],
+    [reported.recipients_count, reported.would_send, reported.cost],
     [3, 3, { package_credits: 0, wallet_micros: 22_500 }],
   )
   assert.deepEqual(
-    told.checks.filter(({ ok }: { ok: boolean }) => !ok).map(({ code }: { code: string }) => code),
+    reported.checks.filter(({ ok }: { ok: boolean }) => !ok).map(({ code }: { code: string }) => code),
     ['campaign_limit_exceeded', 'insufficient_balance'],
   )
   assert.deepEqual([large.status, large.body.error.code], [400, 'campaign_limit_exceeded'])
@@ -247,10 +247,10 @@ test('a rehearsal uses credits first, and counts each contact', async (t) => {
     await draft(api, { ...spring, channel: account.channel, audience, message: text('{{first_name}}') }),
   ]
 
-  const told = [await rehearsed(api, all), await rehearsed(api, opted), await rehearsed(api, tagged)]
+  const reported = [await rehearsed(api, all), await rehearsed(api, opted), await rehearsed(api, tagged)]
 
   assert.deepEqual(
-    told.map(({ recipients_count, would_send, would_skip, cost }) => ({
+    reported.map(({ recipients_count, would_send, would_skip, cost }) => ({
       recipients_count,
       would_send,
       would_skip,
@@ -338,13 +338,13 @@ test('a campaign whose snapshot completes during its rehearsal is rehearsed for 
     return await find(...asked)
   }
 
-  const told = await api.post(`/v1/campaigns/${id}/rehearse`)
+  const reported = await api.post(`/v1/campaigns/${id}/rehearse`)
 
   assert.deepEqual([statusBefore, (await api.get(`/v1/campaigns/${id}`)).body.status], ['queued', 'sending'])
   assert.deepEqual(
-    [told.status, told.body.recipients_count, told.body.would_send, told.body.samples?.length],
+    [reported.status, reported.body.recipients_count, reported.body.would_send, reported.body.samples?.length],
     [200, 2, 2, 2],
-    JSON.stringify(told.body),
+    JSON.stringify(reported.body),
   )
 })
 
@@ -362,7 +362,7 @@ test('a rehearsal on a live WhatsApp channel respects the limit of recipients in
     await draft(api, { ...body, audience: adhoc(...recipients) }),
   ]
 
-  const told = [await rehearsed(api, within), await rehearsed(api, beyond)]
+  const reported = [await rehearsed(api, within), await rehearsed(api, beyond)]
   const refused = [
     await api.post(`/v1/campaigns/${beyond}/launch`),
     await api.post('/v1/campaigns', { ...body, audience: adhoc(...recipients), launch: true }),
@@ -374,16 +374,16 @@ test('a rehearsal on a live WhatsApp channel respects the limit of recipients in
   const size = ({ checks }: { checks: { code: string; ok: boolean; message: string }[] }) =>
     checks.find(({ code }) => code === 'campaign_limit_exceeded')!
   assert.deepEqual(
-    told.map((each) => [each.would_send, size(each).ok]),
+    reported.map((each) => [each.would_send, size(each).ok]),
     [
       [2000, true],
       [2001, false],
     ],
   )
-  assert.match(size(told[1]).message, /2001 recipients.*2000 in 24 hours.*Split/)
+  assert.match(size(reported[1]).message, /2001 recipients.*2000 in 24 hours.*Split/)
   assert.deepEqual(
     refused.map(({ status, body: answer }) => [status, answer.error.code, answer.error.message]),
-    Array.from({ length: 2 }, () => [400, 'campaign_limit_exceeded', size(told[1]).message]),
+    Array.from({ length: 2 }, () => [400, 'campaign_limit_exceeded', size(reported[1]).message]),
   )
   assert.deepEqual([accepted.status, size(raised).ok], [200, true])
 })
@@ -407,7 +407,7 @@ test('large audiences are rehearsed in chunks, with the result of the snapshot',
       audience: { type: 'tags', tags: [tag] },
       message: text('{{first_name}}'),
     })
-    const told = [await rehearsed(api, id), await rehearsed(api, plain)]
+    const reported = [await rehearsed(api, id), await rehearsed(api, plain)]
     const lines: string[] = (await api.post(`/v1/campaigns/${plain}/rehearse`, undefined, { accept: 'text/csv' })).body
       .split('\r\n')
       .slice(1, -1)
@@ -416,7 +416,7 @@ test('large audiences are rehearsed in chunks, with the result of the snapshot',
     const { total } = (await api.get(`/v1/campaigns/${id}`)).body.counters
 
     assert.deepEqual(
-      told.map((each) => [each.recipients_count, each.would_send, each.would_skip]),
+      reported.map((each) => [each.recipients_count, each.would_send, each.would_skip]),
       [
         [total, sent + failed, {}],
         [total, sent, failed === 0 ? {} : { parameter_invalid: failed }],

@@ -166,11 +166,11 @@ test('filters of a webhook endpoint select campaigns by id, channel and channel 
   await passFor(world, 2000)
   await world.settle('fan-out', 'deliver')
 
-  const told = receivers.map(({ received }) =>
+  const reported = receivers.map(({ received }) =>
     received.map(({ json }) => `${json.data.object.id === one ? 'one' : 'other'} ${json.type}`).toSorted(),
   )
   const [ofOne, ofOther] = ['one', 'other'].map((name) => [`${name} campaign.completed`, `${name} campaign.started`])
-  assert.deepEqual(told, [ofOne, ofOther, ofOne, []])
+  assert.deepEqual(reported, [ofOne, ofOther, ofOne, []])
 })
 
 test('a scheduled campaign takes its snapshot at send_at, not before', async (t) => {

@@ -114,7 +114,7 @@ test('campaigns watch follows a campaign until it ends: one line rewritten on a 
   await until('the campaign to be watched', () => watches.slice(0, 2).every(({ seen }) => seen.out !== ''))
   await passFor(world, 200)
   await api.post(`/v1/campaigns/${id}/pause`)
-  await until('the pause to be told', () => watches[0]!.seen.out.includes('paused (user)'))
+  await until('the pause to be reported', () => watches[0]!.seen.out.includes('paused (user)'))
   await api.post(`/v1/campaigns/${id}/resume`)
   await passFor(world, 5000)
 

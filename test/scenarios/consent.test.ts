@@ -333,12 +333,12 @@ test("a stated consent overrides an earlier opt-out of the number, in the short 
     for (const [index, write] of writes.entries()) {
       const to = await stopped()
       const written = await write(to)
-      const told = `${JSON.stringify(said)} ${index}`
+      const shown = `${JSON.stringify(said)} ${index}`
       const contact = (await api.get(`/v1/contacts/${written.body.id}`)).body
       const [line] = (await api.get(`/v1/contacts/${contact.id}/consent_history`)).body.data
-      assert.equal(contact.consent.sms?.status ?? 'unknown', status, told)
-      assert.equal((await api.post('/v1/messages', sms(to))).status, 202, told)
-      assert.deepEqual([line.status, line.request_id], [status, written.headers['x-request-id']], told)
+      assert.equal(contact.consent.sms?.status ?? 'unknown', status, shown)
+      assert.equal((await api.post('/v1/messages', sms(to))).status, 202, shown)
+      assert.deepEqual([line.status, line.request_id], [status, written.headers['x-request-id']], shown)
     }
   }
   const silent = await stopped()
@@ -519,7 +519,7 @@ test('an opt-out reported by a provider holds for its number, although the conta
     occurred_at: world.clock.iso(),
   })
 
-  const told = await holdOpen(world.pool, async (tx) => {
+  const shown = await holdOpen(world.pool, async (tx) => {
     await contacts.remove(tx, tenant, gone.id)
     await contacts.save(tx, tenant, [{ kind: 'update', id: ada.id, change: { phone: after } }], {
       at: world.clock.iso(),
@@ -535,7 +535,7 @@ test('an opt-out reported by a provider holds for its number, although the conta
     )
     return { telling }
   })
-  await Promise.all(told.telling)
+  await Promise.all(shown.telling)
 
   const answers = await Promise.all([deleted, moved, after].map((to) => api.post('/v1/messages', sms(to))))
   assert.deepEqual(

@@ -131,9 +131,9 @@ test("a file's type is determined from content and name; other types are refused
     ['a.txt', 'Grüße\n', 'document', 'text/plain'],
     ['a.csv', 'a,b\n', 'document', 'text/csv'],
   ]
-  for (const [filename, bytes, ...told] of taken) {
+  for (const [filename, bytes, ...reported] of taken) {
     const { status, body } = await post(client, form(bytes, { filename, type: 'text/html' }))
-    assert.deepEqual([status, body.type, body.content_type], [201, ...told], filename)
+    assert.deepEqual([status, body.type, body.content_type], [201, ...reported], filename)
   }
   const [rows, files] = [await rowsOf(world), (await filesOf(world)).length]
 

@@ -167,7 +167,7 @@ test('the message screens are accessible in both colour schemes and widths', ski
     text: { body: 'Hello' },
   })
   await opened.world.settle()
-  await until('the failure to be told', () => receiver.received.length === 1)
+  await until('the failure to be reported', () => receiver.received.length === 1)
   await opened.world.settle()
 
   const { page, show, assertQuiet } = opened

@@ -18,24 +18,24 @@ test('the overview counts by days of the time zone, and messages that failed aft
   await world.clock.advance(1000)
   await world.settle()
 
-  const told = async () => (await client.send('GET', '/overview')).body
-  const first = await told()
+  const reported = async () => (await client.send('GET', '/overview')).body
+  const first = await reported()
   assert.deepEqual([first.sent, first.delivered, first.failed], [4, 2, 2])
   assert.equal(first.days.length, 30)
   const today = new Intl.DateTimeFormat('en-CA', { timeZone: 'Pacific/Auckland' }).format(world.clock.now())
   assert.deepEqual(first.days.at(-1), { date: today, sent: 4, delivered: 2, failed: 2 })
 
   await world.periodicJobs()
-  assert.deepEqual(await told(), first)
+  assert.deepEqual(await reported(), first)
   let later = first
   for (const _ of [8, 16, 24]) {
     await world.clock.advance(8 * 3600_000)
-    later = await told()
+    later = await reported()
   }
   assert.deepEqual(later.days.at(-2), first.days.at(-1))
   assert.equal(later.days.at(-1).sent, 0)
   client.mode = 'live'
-  assert.equal((await told()).sent, 0)
+  assert.equal((await reported()).sent, 0)
   await world.invariants()
 })
 

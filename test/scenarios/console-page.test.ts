@@ -36,7 +36,7 @@ test('every address of the console returns the uncached page, with a new nonce i
   }
 })
 
-test('over https browsers are told to use only https', async (t) => {
+test('over https the page requires https', async (t) => {
   const { base_url } = await startWorld(t, { settings: { base_url: 'https://posthorn.example' } })
 
   const { headers, body } = await request(`${base_url}/console`)

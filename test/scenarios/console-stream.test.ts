@@ -57,7 +57,7 @@ async function listen(
   }
 }
 
-const told = ({ lines }: Heard) =>
+const reported = ({ lines }: Heard) =>
   lines.flatMap(({ data }) => (data === undefined ? [] : [`${data.type} ${data.id ?? ''}`.trim()]))
 
 async function signedIn(t: TestContext) {
@@ -92,24 +92,24 @@ test('events arrive in order, and a reconnect gets the events missed meanwhile',
   const id = await send()
   await world.settle()
   await pass()
-  await until('the events', () => told(first).length === 2)
+  await until('the events', () => reported(first).length === 2)
   const seen = first.lines.at(-1)?.id
   const other = await send()
   await world.settle()
   await pass()
   const back = await listen(t, world, client, seen)
   await pass()
-  await until('what came meanwhile', () => told(back).length > 0)
+  await until('what came meanwhile', () => reported(back).length > 0)
 
   assert.equal(first.status, 200)
-  await until('the others', () => told(first).length === 4)
-  assert.deepEqual(told(first), [
+  await until('the others', () => reported(first).length === 4)
+  assert.deepEqual(reported(first), [
     `message.sent ${id}`,
     `message.delivered ${id}`,
     `message.sent ${other}`,
     `message.delivered ${other}`,
   ])
-  assert.deepEqual(told(back), told(first).slice(2))
+  assert.deepEqual(reported(back), reported(first).slice(2))
   assert.ok(!first.text().includes(earlier))
   assert.match(first.lines[0]!.id!, /^evt_/)
 })
@@ -120,7 +120,7 @@ test('an unknown event id, or too many missed events, cause a reset', async (t) 
   await world.settle()
   const lost = await listen(t, world, client, 'evt_01jjjjjjjjjjjjjjjjjjjjjjjj')
   await pass()
-  await until('the reset', () => told(lost).length === 1)
+  await until('the reset', () => reported(lost).length === 1)
 
   const messages = Array.from({ length: 100 }, () => ({
     channel: 'ch_test_sms',
@@ -133,13 +133,13 @@ test('an unknown event id, or too many missed events, cause a reset', async (t) 
   // all events become final between two polls
   await world.settle('dispatch', 'fan-out')
   await pass()
-  await until('the reset', () => told(lost).length === 2)
+  await until('the reset', () => reported(lost).length === 2)
   const id = await send()
   await world.settle()
   await pass()
-  await until('what comes afterwards', () => told(lost).length === 4)
+  await until('what comes afterwards', () => reported(lost).length === 4)
 
-  assert.deepEqual(told(lost), ['reset', 'reset', `message.sent ${id}`, `message.delivered ${id}`])
+  assert.deepEqual(reported(lost), ['reset', 'reset', `message.sent ${id}`, `message.delivered ${id}`])
 })
 
 test('a change without an event causes a reset in its account, whichever process made it', async (t) => {
@@ -155,14 +155,14 @@ test('a change without an event causes a reset in its account, whichever process
   await look()
   assert.equal((await api.post('/v1/contact_lists', { name: 'Regulars' })).status, 201)
   await pass()
-  await until('the change here', () => told(heard).length === 1)
+  await until('the change here', () => reported(heard).length === 1)
   await world.tick('request-log')
   await look()
   const { key } = await world.services.accounts.createKey({ account_id: client.account!, mode: 'test' })
   assert.equal((await other.api(key).post('/v1/contact_lists', { name: 'Others' })).status, 201)
   await other.pass('request-log')
   await look()
-  await until('the change there', () => told(heard).length === 2)
+  await until('the change there', () => reported(heard).length === 2)
   assert.equal((await elsewhere.api.post('/v1/contact_lists', { name: 'Elsewhere' })).status, 201)
   assert.equal((await api.get('/v1/contact_lists')).status, 200)
   assert.equal((await api.post('/v1/contact_lists', {})).status, 400)
@@ -170,8 +170,8 @@ test('a change without an event causes a reset in its account, whichever process
   await look()
   await look()
 
-  assert.deepEqual(told(heard), ['reset', 'reset'])
-  assert.deepEqual(told(live), [])
+  assert.deepEqual(reported(heard), ['reset', 'reset'])
+  assert.deepEqual(reported(live), [])
 })
 
 test('a stream contains only events of its account and mode that the role may read', async (t) => {
@@ -190,10 +190,10 @@ test('a stream contains only events of its account and mode that the role may re
   })
   await world.settle()
   await pass()
-  await until('the owner to hear', () => told(heard[0]).length === 2)
+  await until('the owner to hear', () => reported(heard[0]).length === 2)
 
-  assert.deepEqual(told(heard[0]), [`message.sent ${id}`, `message.delivered ${id}`])
-  assert.deepEqual([told(heard[1]), told(live)], [[], []])
+  assert.deepEqual(reported(heard[0]), [`message.sent ${id}`, `message.delivered ${id}`])
+  assert.deepEqual([reported(heard[1]), reported(live)], [[], []])
   const path = (query: string) => client.send('GET', `/stream?${query}`)
   const refused = [
     await path(`account=${stranger.id}&mode=test`),
@@ -269,7 +269,7 @@ test('a change is streamed once also after the clock was set back', async (t) =>
   assert.equal((await api.post('/v1/contact_lists', { name: 'Regulars' })).status, 201)
   await world.tick('request-log')
   await look()
-  await until('the change', () => told(heard).length === 1)
+  await until('the change', () => reported(heard).length === 1)
 
   world.clock.jump(-3600_000)
   for (let looks = 0; looks < 25; looks++) await look()
@@ -278,9 +278,9 @@ test('a change is streamed once also after the clock was set back', async (t) =>
   ).body
   await world.settle()
   await look()
-  await until('what comes afterwards', () => told(heard).includes(`message.delivered ${id}`))
+  await until('what comes afterwards', () => reported(heard).includes(`message.delivered ${id}`))
 
-  assert.deepEqual(told(heard), ['reset', `message.sent ${id}`, `message.delivered ${id}`])
+  assert.deepEqual(reported(heard), ['reset', `message.sent ${id}`, `message.delivered ${id}`])
 })
 
 test('a session has a limited number of streams', async (t) => {

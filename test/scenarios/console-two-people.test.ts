@@ -19,7 +19,7 @@ test(
   async (t) => {
     const { page, show, account, assertQuiet } = await openOwnersConsole(t)
     const segment = (await account.api.post('/v1/segments', { name: 'Guests', rules })).body
-    const told = page.getByRole('alert').filter({ hasText: 'Somebody else changed this while you were editing.' })
+    const shown = page.getByRole('alert').filter({ hasText: 'Somebody else changed this while you were editing.' })
     const stored = async () => (await account.api.get(`/v1/segments/${segment.id}`)).body.name
     await show(`segments/${segment.id}`)
     await heading(page, 'Guests').waitFor()
@@ -33,23 +33,23 @@ test(
     )
 
     await field(page, 'Name').fill('My guests')
-    assert.equal(await told.count(), 0)
+    assert.equal(await shown.count(), 0)
     await account.api.patch(`/v1/segments/${segment.id}`, { name: 'Their guests' })
     await page.reload()
-    await told.waitFor()
+    await shown.waitFor()
     assert.equal(await field(page, 'Name').inputValue(), 'My guests')
     await inEitherSchemeAndWidth(page, () => assertPresentable(page))
     await button(page, 'Show their version').click()
-    await told.waitFor({ state: 'detached' })
+    await shown.waitFor({ state: 'detached' })
     assert.equal(await field(page, 'Name').inputValue(), 'Their guests')
 
     await field(page, 'Name').fill('Mine after all')
     await account.api.patch(`/v1/segments/${segment.id}`, { name: 'Theirs again' })
     await page.reload()
-    await told.waitFor()
+    await shown.waitFor()
     await button(page, 'Save').click()
     await heading(page, 'Mine after all').waitFor()
-    assert.equal(await told.count(), 0)
+    assert.equal(await shown.count(), 0)
     assert.equal(await stored(), 'Mine after all')
     assertQuiet()
   },
@@ -111,16 +111,16 @@ test(
     const { page, show, account, assertQuiet } = await openOwnersConsole(t)
     const { id } = (await account.api.post('/v1/contacts', { phone: '+14155550123' })).body
     const dialog = page.getByRole('dialog', { name: 'Edit' })
-    const told = dialog.getByRole('alert').filter({ hasText: 'Somebody else changed this while you were editing.' })
+    const shown = dialog.getByRole('alert').filter({ hasText: 'Somebody else changed this while you were editing.' })
     await show(`contacts/${id}`)
     await button(page, 'Edit').click()
     await dialog.getByText('More fields').click()
     await field(dialog, 'Consent to SMS').selectOption('opted_in')
-    assert.equal(await told.count(), 0)
+    assert.equal(await shown.count(), 0)
     await account.api.patch(`/v1/contacts/${id}`, { consent: { sms: 'opted_out' } })
-    await told.waitFor()
+    await shown.waitFor()
     await button(dialog, 'Show their version').click()
-    await told.waitFor({ state: 'detached' })
+    await shown.waitFor({ state: 'detached' })
     assert.equal(await field(dialog, 'Consent to SMS').inputValue(), '')
 
     for (const written of ['null', '[]', '7', '{']) {

@@ -153,7 +153,7 @@ test('a command whose output is closed ends quietly', async (t) => {
   await within('an event to be shown', once(tail.child.stdout, 'data'))
   tail.child.stdout.destroy()
   const listen = begin('listen', '--forward-to', `http://${receiver.host}/in`, '--events', 'message.sent')
-  await within('its place in the feed to be told', once(listen.child.stdout, 'data'))
+  await within('its place in the feed to be reported', once(listen.child.stdout, 'data'))
   listen.child.stdout.destroy()
   const others = [
     listen,

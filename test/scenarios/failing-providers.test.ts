@@ -158,9 +158,9 @@ test('an unstable connection is tested ever more rarely, and costs few messages 
   provider.answer = () => revoked
   await live(10 * minute)
 
-  const told = (await linkEvents()).length
+  const reported = (await linkEvents()).length
   const { failed = 0 } = await statuses()
-  assert.ok(told <= 32, `${told} events in ten minutes`)
+  assert.ok(reported <= 32, `${reported} events in ten minutes`)
   assert.ok(failed >= 10 && failed <= 25, `${failed} of sixty messages in ten minutes`)
 })
 
@@ -179,7 +179,7 @@ test('after a lost connection one message is sent first', async (t) => {
   await live(2 * minute)
 
   assert.equal(lost, 'disconnected')
-  assert.ok(few < 10, `${few} hand-overs told of the loss`)
+  assert.ok(few < 10, `${few} hand-overs reported of the loss`)
   assert.deepEqual([first, await statuses()], [1, { sent: 21 }])
 })
 

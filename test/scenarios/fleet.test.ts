@@ -73,7 +73,7 @@ test(
       () => unsent(fleet),
       (count) => count === 0,
     )
-    const told = await toldOf(fleet, key, accepted.size)
+    const shown = await toldOf(fleet, key, accepted.size)
     await until(
       'every event to reach the endpoint',
       () =>
@@ -88,7 +88,7 @@ test(
 
     t.diagnostic(`${accepted.size} messages accepted`)
     assert.deepEqual(handedOver().toSorted(), [...accepted.values()].toSorted())
-    assert.deepEqual(told.toSorted(), [...accepted.keys()].map((id) => `message.sent ${id}`).toSorted())
+    assert.deepEqual(shown.toSorted(), [...accepted.keys()].map((id) => `message.sent ${id}`).toSorted())
     assert.equal(balance.wallet_micros, credit - accepted.size * price)
     assert.equal(doctor.status, 0, doctor.stdout + doctor.stderr)
     for (const service of [...fleet.apis, ...fleet.workers]) assert.equal(await service.stop(), 0)
@@ -222,20 +222,20 @@ async function unsent({ pool }: Fleet): Promise<number> {
 
 /** The message events of the feed as `type id`, once all are there. */
 async function toldOf({ apis }: Fleet, key: string, count: number): Promise<string[]> {
-  const told: string[] = []
+  const shown: string[] = []
   let cursor = ''
   await until(
     'the feed to tell of every message',
     async () => {
       const { status, body } = await apis[1].api(key).get(`/v1/events?order=asc&limit=100${cursor}`)
       assert.equal(status, 200, JSON.stringify(body))
-      for (const { type, data } of body.data) if (type.startsWith('message.')) told.push(`${type} ${data.object.id}`)
+      for (const { type, data } of body.data) if (type.startsWith('message.')) shown.push(`${type} ${data.object.id}`)
       if (body.data.length > 0) cursor = `&starting_after=${body.data.at(-1).id}`
-      return { told: told.length, more: body.has_more }
+      return { shown: shown.length, more: body.has_more }
     },
-    (seen) => seen.told >= count && seen.more === false,
+    (seen) => seen.shown >= count && seen.more === false,
   )
-  return told
+  return shown
 }
 
 /** After this time without an answer a client calls the other API. */

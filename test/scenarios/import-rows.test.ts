@@ -54,14 +54,14 @@ test('a row has a warning if an opt-out overrides it, but not if a later row doe
   const done = await imported(['phone,first_name,consent.sms,consent.whatsapp.marketing', ...rows, ''].join('\n'))
 
   const errors = (await api.get(`/v1/contact_imports/${done.id}/errors`)).body as string
-  const told = [...errors.matchAll(/,(\d+),applied in part,"?Applied without ([^:]+):/g)].map(([, row, without]) => [
+  const reported = [...errors.matchAll(/,(\d+),applied in part,"?Applied without ([^:]+):/g)].map(([, row, without]) => [
     row,
     without,
   ])
   const [first] = (await api.get('/v1/contacts?phone=%2B15005551011')).body.data
   const history = (await api.get(`/v1/contacts/${first.id}/consent_history`)).body.data
   assert.equal(done.warnings, 4)
-  assert.deepEqual(told, [
+  assert.deepEqual(reported, [
     ['4', 'consent.sms'],
     ['10', 'consent.sms and consent.whatsapp.marketing'],
     ['11', 'consent.sms'],
@@ -101,7 +101,7 @@ test("rows matched by e-mail address do not undo each other's opt-outs, and empt
   const [ada] = (await api.get('/v1/contacts?email=ada@example.com')).body.data
   const [bob] = (await api.get('/v1/contacts?email=bob@example.com')).body.data
   const errors = (await api.get(`/v1/contact_imports/${done.id}/errors`)).body as string
-  const told = [...errors.matchAll(/,(\d+),applied in part,"?Applied without ([^:]+):/g)].map(([, row, without]) => [
+  const reported = [...errors.matchAll(/,(\d+),applied in part,"?Applied without ([^:]+):/g)].map(([, row, without]) => [
     row,
     without,
   ])
@@ -110,7 +110,7 @@ test("rows matched by e-mail address do not undo each other's opt-outs, and empt
     ['B', 'opted_in', 'opted_out'],
   )
   assert.deepEqual([bob.first_name, bob.consent.sms.status], ['B', 'opted_out'])
-  assert.deepEqual([done.created, done.updated, done.warnings, told], [2, 2, 1, [['5', 'consent.sms']]])
+  assert.deepEqual([done.created, done.updated, done.warnings, reported], [2, 2, 1, [['5', 'consent.sms']]])
   await world.invariants()
 })
 

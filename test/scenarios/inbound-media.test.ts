@@ -47,11 +47,11 @@ async function mailbox(t: TestContext, hosts: readonly string[], settings: Platf
     identifier: '+4915100000001',
     credentials,
   })
-  let told = 0
-  const tell = async (content: readonly object[], media: unknown) => {
+  let shown = 0
+  const callBack = async (content: readonly object[], media: unknown) => {
     const report = {
       kind: 'inbound',
-      provider_id: `in-${++told}`,
+      provider_id: `in-${++shown}`,
       from: '+4915112345678',
       profile_name: null,
       type: 'attachments',
@@ -68,8 +68,8 @@ async function mailbox(t: TestContext, hosts: readonly string[], settings: Platf
     world,
     api,
     channel,
-    tell,
-    one: (url: string, more: object = {}) => tell([{ type: 'image', ...more }], [{ index: 0, reference: { url } }]),
+    callBack,
+    one: (url: string, more: object = {}) => callBack([{ type: 'image', ...more }], [{ index: 0, reference: { url } }]),
   }
 }
 
@@ -215,9 +215,9 @@ test('a file that a browser could run is downloaded under its own name', async (
     (asked, response) =>
       void response.writeHead(200, { 'content-type': types[Number(asked.url!.slice(1))]! }).end('<svg/>'),
   )
-  const { world, tell } = await mailbox(t, [provider.host])
+  const { world, callBack } = await mailbox(t, [provider.host])
 
-  const message = await tell(
+  const message = await callBack(
     types.map(() => ({ type: 'document', filename: 'Rechnung "ä"\n.html' })),
     types.map((_, index) => ({ index, reference: { url: `${provider.url}/${index}` } })),
   )
@@ -257,7 +257,7 @@ test('the download of a missing file is abandoned at once, and its address expla
   const statuses = [404, 410]
   const gone = await fileServer(t, (_request, response) => void response.writeHead(statuses[asked++]!).end())
   const endless = await hostileServer(t, hostileAnswers['an endless body']!)
-  const { world, tell } = await mailbox(t, [gone.host, new URL(endless.url).host])
+  const { world, callBack } = await mailbox(t, [gone.host, new URL(endless.url).host])
   const urls = [
     `${gone.url}/1`,
     `${gone.url}/2`,
@@ -266,7 +266,7 @@ test('the download of a missing file is abandoned at once, and its address expla
     'https://10.0.0.1/',
     'nonsense',
   ]
-  const message = await tell(
+  const message = await callBack(
     urls.map(() => ({ type: 'sticker' })),
     urls.map((url, index) => ({ index, reference: { url } })),
   )
@@ -337,7 +337,7 @@ test('no broken answer of a provider is stored as a file, and no other file wait
   )
   const silent = await hostileServer(t, () => undefined)
   const hosts = [good.host, redirect.host, ...[...bad, silent].map(({ url }) => new URL(url).host)]
-  const { world, tell, one } = await mailbox(t, hosts)
+  const { world, callBack, one } = await mailbox(t, hosts)
   const urls = [
     ...bad.map(({ url }) => url),
     silent.url,
@@ -348,7 +348,7 @@ test('no broken answer of a provider is stored as a file, and no other file wait
     'http://169.254.169.254/latest/meta-data',
   ]
 
-  const message = await tell(
+  const message = await callBack(
     urls.map(() => ({ type: 'sticker' })),
     urls.map((url, index) => ({ index, reference: { url } })),
   )
@@ -402,9 +402,9 @@ test('an account with hanging providers does not delay others', async (t) => {
 })
 
 test('media without a reference is skipped, and an attachment that cannot be downloaded is left out', async (t) => {
-  const { world, tell } = await mailbox(t, [])
+  const { world, callBack } = await mailbox(t, [])
 
-  const odd = await tell(
+  const odd = await callBack(
     [{ type: 'image' }],
     [
       null,
@@ -415,8 +415,8 @@ test('media without a reference is skipped, and an attachment that cannot be dow
       { index: 0, reference: { url: 'x'.repeat(5000) } },
     ],
   )
-  const none = await tell([{ type: 'image' }], 'nonsense')
-  const one = await tell(
+  const none = await callBack([{ type: 'image' }], 'nonsense')
+  const one = await callBack(
     [{ type: 'image' }, { type: 'video', caption: 'Here' }],
     [
       { index: 0, reference: { url: 'x'.repeat(5000) } },

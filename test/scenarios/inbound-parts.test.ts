@@ -23,10 +23,10 @@ async function receiving(t: TestContext) {
       })
     ).body.id as string
   const channel = await connect(api, identifier)
-  let told = 0
+  let reported = 0
   const text = (body: string, more: object = {}) => ({
     kind: 'inbound',
-    provider_id: `in-${(told += 1)}`,
+    provider_id: `in-${(reported += 1)}`,
     from: person,
     profile_name: null,
     type: 'text',
@@ -39,7 +39,7 @@ async function receiving(t: TestContext) {
     body: string,
     { reference = '7', total = 2, ...more }: { reference?: string; total?: number; provider_id?: string } = {},
   ) => text(body, { part: { reference, total, number }, ...more })
-  const tell = async (...reports: object[]) =>
+  const callBack = async (...reports: object[]) =>
     assert.equal((await world.api().post(`/hooks/channels/${channel}`, { reports })).status, 200)
   const received = async (by = api) =>
     (await by.get('/v1/messages?direction=inbound')).body.data
@@ -49,20 +49,20 @@ async function receiving(t: TestContext) {
     await world.clock.advance(ms)
     await world.settle('callbacks', 'inbound-parts')
   }
-  return { world, api, connect, channel, text, part, tell, received, pass }
+  return { world, api, connect, channel, text, part, callBack, received, pass }
 }
 
 test('parts are joined in any order and across callbacks and processes', async (t) => {
-  const { world, part, tell, received } = await receiving(t)
+  const { world, part, callBack, received } = await receiving(t)
   const other = await startProcess(t, world, 'other')
 
-  await tell(part(3, 'c', { total: 3 }))
+  await callBack(part(3, 'c', { total: 3 }))
   await other.pass('callbacks')
   await other.kill()
-  await tell(part(1, 'a', { total: 3 }))
+  await callBack(part(1, 'a', { total: 3 }))
   await world.settle('callbacks')
   const before = await received()
-  await tell(part(2, 'b', { total: 3 }), part(1, 'Hello ', { reference: '8' }), part(2, 'world', { reference: '8' }))
+  await callBack(part(2, 'b', { total: 3 }), part(1, 'Hello ', { reference: '8' }), part(2, 'world', { reference: '8' }))
   await world.settle('callbacks')
 
   assert.deepEqual([before, await received()], [[], ['abc', 'Hello world']])
@@ -70,9 +70,9 @@ test('parts are joined in any order and across callbacks and processes', async (
 })
 
 test('a text with a missing part is stored after five minutes, with a gap', async (t) => {
-  const { world, api, part, tell, received, pass } = await receiving(t)
+  const { world, api, part, callBack, received, pass } = await receiving(t)
 
-  await tell(part(2, 'world', { total: 3 }))
+  await callBack(part(2, 'world', { total: 3 }))
   await world.settle('callbacks')
   await pass(299_000)
   const before = await received()
@@ -88,14 +88,14 @@ test('a text with a missing part is stored after five minutes, with a gap', asyn
 })
 
 test('a repeated part changes nothing, before and after the text is complete', async (t) => {
-  const { world, part, tell, received, pass } = await receiving(t)
+  const { world, part, callBack, received, pass } = await receiving(t)
   const first = part(1, 'Hello ')
 
-  await tell(first, { ...first, provider_id: 'in-again' })
+  await callBack(first, { ...first, provider_id: 'in-again' })
   await world.settle('callbacks')
-  await tell(part(2, 'world'))
+  await callBack(part(2, 'world'))
   await world.settle('callbacks')
-  await tell(first, part(2, 'world'))
+  await callBack(first, part(2, 'world'))
   await world.settle('callbacks')
   await pass(300_000)
   await pass(300_000)
@@ -104,12 +104,12 @@ test('a repeated part changes nothing, before and after the text is complete', a
 })
 
 test('a reused reference starts another text, and the earlier one is stored incomplete', async (t) => {
-  const { world, part, tell, received, pass } = await receiving(t)
+  const { world, part, callBack, received, pass } = await receiving(t)
 
-  await tell(part(1, 'one '), part(2, 'whole'), part(1, 'then '), part(1, 'cut '))
+  await callBack(part(1, 'one '), part(2, 'whole'), part(1, 'then '), part(1, 'cut '))
   await world.settle('callbacks')
   const soon = await received()
-  await tell(part(2, 'off'))
+  await callBack(part(2, 'off'))
   await world.settle('callbacks')
   await pass(900_000)
 
@@ -118,9 +118,9 @@ test('a reused reference starts another text, and the earlier one is stored inco
 })
 
 test('STOP counts when its last part has arrived, and parts of a deleted channel are dropped', async (t) => {
-  const { world, api, channel, part, tell, received, pass } = await receiving(t)
+  const { world, api, channel, part, callBack, received, pass } = await receiving(t)
 
-  await tell(part(1, 'ST'), part(2, 'OP'), part(1, 'left', { reference: '9' }))
+  await callBack(part(1, 'ST'), part(2, 'OP'), part(1, 'left', { reference: '9' }))
   await world.settle('callbacks')
   const refused = await api.post('/v1/messages', { channel, to: person, type: 'text', text: { body: 'Hi' } })
   await api.delete(`/v1/channels/${channel}`)
@@ -130,13 +130,13 @@ test('STOP counts when its last part has arrived, and parts of a deleted channel
 })
 
 test('a message to another sender goes to the channel of the account with that name, if there is one', async (t) => {
-  const { world, api, connect, channel, text, tell, received } = await receiving(t)
+  const { world, api, connect, channel, text, callBack, received } = await receiving(t)
   const stranger = await world.account({ mode: 'live' })
   const sibling = await connect(api, '+4915100000002')
   await connect(stranger.api, '+4915100000003')
   const to = (name: string, otherwise: string) => ({ to: { identifiers: [name, name.slice(1)], otherwise } })
 
-  await tell(
+  await callBack(
     text('to the sibling', to('+4915100000002', 'ignored')),
     text('in doubt to the sibling', to('+4915100000002', 'ours')),
     text('to the stranger', to('+4915100000003', 'ignored')),

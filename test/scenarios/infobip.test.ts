@@ -43,9 +43,9 @@ test('a text is sent through Infobip, its report marks it delivered, and the rep
     receivedAt: '2026-01-31T09:31:00.000+0000',
   }
   const forwarded = `${channel.webhook_url}?token=${channel.verify_token}`
-  const told = [
-    await sim.tell(sim.messages[0]!, infobipStatuses.delivered),
-    await sim.tell(sim.messages[0]!, infobipStatuses.delivered),
+  const reported = [
+    await sim.report(sim.messages[0]!, infobipStatuses.delivered),
+    await sim.report(sim.messages[0]!, infobipStatuses.delivered),
     await sim.receive(forwarded, inbound, { ...inbound, messageId: '8178', text: 'Again' }),
     await sim.receive(forwarded, inbound),
   ]
@@ -58,7 +58,7 @@ test('a text is sent through Infobip, its report marks it delivered, and the rep
   assert.equal(status, 201)
   assert.deepEqual([before, (await look(sent)).status], ['sent', 'delivered'])
   assert.deepEqual(
-    [...told, ...forged].map((response) => response.status),
+    [...reported, ...forged].map((response) => response.status),
     [200, 200, 200, 200, 401, 401],
   )
   const { data } = (await api.get('/v1/messages?direction=inbound')).body
@@ -125,7 +125,7 @@ test('a text whose answer was lost is sent once', async (t) => {
 
   assert.equal((await look(sent)).status, 'sent')
   assert.equal(sim.messages.length, 1)
-  await sim.tell(sim.messages[0]!, infobipStatuses.delivered)
+  await sim.report(sim.messages[0]!, infobipStatuses.delivered)
   await world.settle()
   assert.equal((await look(sent)).status, 'delivered')
   await world.invariants()

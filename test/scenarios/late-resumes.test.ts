@@ -14,7 +14,7 @@ interface Ada {
 /** Reports preferences of a contact and a stranger at these seconds; resolves to whether the last marketing templates to them are accepted. */
 async function afterMarketingWords(
   t: TestContext,
-  words: (told: (status: 'opted_out' | 'opted_in', second: number) => Promise<void>, ada: Ada) => Promise<void>,
+  words: (reported: (status: 'opted_out' | 'opted_in', second: number) => Promise<void>, ada: Ada) => Promise<void>,
 ) {
   const world = await startWorld(t)
   const { api, id } = await world.account()
@@ -25,7 +25,7 @@ async function afterMarketingWords(
     category: string
   }[]
   const { name } = templates.find(({ category }) => category === 'MARKETING')!
-  const told = async (status: 'opted_out' | 'opted_in', second: number) => {
+  const reported = async (status: 'opted_out' | 'opted_in', second: number) => {
     const occurred_at = new Date(world.clock.now() - 60_000 + second * 1000).toISOString()
     const word = {
       account_id: id as `acc_${string}`,
@@ -42,7 +42,7 @@ async function afterMarketingWords(
       ),
     )
   }
-  await words(told, {
+  await words(reported, {
     change: (body) => api.patch(`/v1/contacts/${ada.id}`, body),
     remove: () => api.delete(`/v1/contacts/${ada.id}`),
   })
@@ -53,15 +53,15 @@ async function afterMarketingWords(
 }
 
 test('a late resume of marketing does not lift a stop that was repeated meanwhile, of contacts and strangers', async (t) => {
-  const late = await afterMarketingWords(t, async (told) => {
-    await told('opted_out', 10)
-    await told('opted_out', 30)
-    await told('opted_in', 20)
+  const late = await afterMarketingWords(t, async (reported) => {
+    await reported('opted_out', 10)
+    await reported('opted_out', 30)
+    await reported('opted_in', 20)
   })
-  const inTime = await afterMarketingWords(t, async (told) => {
-    await told('opted_out', 10)
-    await told('opted_out', 30)
-    await told('opted_in', 40)
+  const inTime = await afterMarketingWords(t, async (reported) => {
+    await reported('opted_out', 10)
+    await reported('opted_out', 30)
+    await reported('opted_in', 40)
   })
 
   assert.deepEqual(late, ['recipient_blocked', 'recipient_blocked'])
@@ -69,21 +69,21 @@ test('a late resume of marketing does not lift a stop that was repeated meanwhil
 })
 
 test('a late resume of marketing does not lift the repeated stop of a deleted contact', async (t) => {
-  const answers = await afterMarketingWords(t, async (told, ada) => {
-    await told('opted_out', 10)
-    await told('opted_out', 30)
+  const answers = await afterMarketingWords(t, async (reported, ada) => {
+    await reported('opted_out', 10)
+    await reported('opted_out', 30)
     await ada.remove()
-    await told('opted_in', 20)
+    await reported('opted_in', 20)
   })
 
   assert.deepEqual(answers, ['recipient_blocked', 'recipient_blocked'])
 })
 
 test('a late stop of marketing does not change the time of the current one', async (t) => {
-  const [contact] = await afterMarketingWords(t, async (told, ada) => {
+  const [contact] = await afterMarketingWords(t, async (reported, ada) => {
     await ada.change({ consent: { whatsapp: { marketing: 'opted_out' } } })
-    await told('opted_out', 10)
-    await told('opted_in', 20)
+    await reported('opted_out', 10)
+    await reported('opted_in', 20)
   })
 
   assert.equal(contact, 'recipient_blocked')

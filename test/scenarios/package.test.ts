@@ -227,9 +227,9 @@ test(
     renameSync(own, `${own}-away`)
     closing(t, () => renameSync(`${own}-away`, own))
     assert.deepEqual(says(), [0, `${version}\n`, ''])
-    const [status, , told] = says('22.19.0')
+    const [status, , reported] = says('22.19.0')
     assert.equal(status, 1)
-    assert.match(told as string, /^posthorn: [^\n]+ install scripts allowed[^\n]+\n$/)
+    assert.match(reported as string, /^posthorn: [^\n]+ install scripts allowed[^\n]+\n$/)
   },
 )
 

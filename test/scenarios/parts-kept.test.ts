@@ -61,9 +61,9 @@ test('ten parts that are accepted promptly are sent once each, however long all 
   await becomes(id, 'sent')
 
   assert.deepEqual(parts, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
-  const told = await attempts(id)
-  assert.deepEqual(told.at(-1), ['accepted', null])
-  for (const [outcome, message] of told.slice(0, -1)) {
+  const reported = await attempts(id)
+  assert.deepEqual(reported.at(-1), ['accepted', null])
+  for (const [outcome, message] of reported.slice(0, -1)) {
     assert.equal(outcome, 'unavailable')
     assert.match(message, /^\d of its parts were sent before: The remaining parts wait for the next attempt\.$/)
   }
@@ -77,7 +77,7 @@ test('a part without an answer times out after thirty seconds, and earlier parts
   const id = await send()
   const began = world.clock.now()
 
-  const told = await until(
+  const reported = await until(
     'the attempt',
     async () => {
       await pass()
@@ -88,7 +88,7 @@ test('a part without an answer times out after thirty seconds, and earlier parts
 
   const seconds = (world.clock.now() - began) / 1000
   assert.ok(seconds >= 35 && seconds < 40, `${seconds}`)
-  assert.deepEqual([told, parts], [[['unknown', '1 of its parts were sent before: No answer came.']], [1, 2]])
+  assert.deepEqual([reported, parts], [[['unknown', '1 of its parts were sent before: No answer came.']], [1, 2]])
 })
 
 test('parts accepted before a process is killed are not sent again', async (t) => {

@@ -42,7 +42,7 @@ async function liveWorld(t: TestContext) {
     parts,
     steps,
     /** Sends these in one callback. */
-    tell: async (...reports: object[]) => {
+    report: async (...reports: object[]) => {
       await callBack(...reports)
       await world.tick('callbacks')
     },
@@ -60,13 +60,13 @@ async function liveWorld(t: TestContext) {
     /** Begins the status query of an unanswered attempt; `end` answers it with no information. */
     beginAsking: async () => {
       await world.clock.advance(30_000)
-      const told = Promise.withResolvers<StatusQueryResult>()
-      provider.tell = () => told.promise
+      const reported = Promise.withResolvers<StatusQueryResult>()
+      provider.queryStatus = () => reported.promise
       const work = world.tick('dispatch')
       await until('the question', () => provider.statusQueries.length === 1)
       return {
         end: async () => {
-          told.resolve({ kind: 'no_information' })
+          reported.resolve({ kind: 'no_information' })
           await world.idleWatch.whileTimePasses(() => work, 500)
         },
       }
@@ -96,13 +96,13 @@ for (const [at, lost] of [
   ['second', 2],
 ] as const)
   test(`if the ${at} part had no answer, the remaining parts are sent at once when a receipt proves that part accepted`, async (t) => {
-    const { world, parts, steps, send, read, tell, wait, events, spent, kept } = await liveWorld(t)
+    const { world, parts, steps, send, read, report, wait, events, spent, kept } = await liveWorld(t)
     steps.push(...Array.from({ length: lost - 1 }, () => 'taken' as const), 'lost')
     const id = await send()
     await world.settle()
     const before = await read(id)
 
-    await tell(receipt(id, lost, 'deliver'))
+    await report(receipt(id, lost, 'deliver'))
     const proved = await kept()
     await world.settle()
     const after = await read(id)
@@ -110,7 +110,7 @@ for (const [at, lost] of [
 
     assert.deepEqual(proved, [[['p1', 'p2'].slice(0, lost), false]])
     assert.deepEqual([before.status, after.status, parts], ['sending', 'sent', [1, 2, 3]])
-    await tell(
+    await report(
       ...[1, 2, 3].map((number) => ({ kind: 'delivery_receipt', provider_id: idOf(number), transition: 'deliver' })),
     )
     assert.deepEqual(
@@ -121,15 +121,15 @@ for (const [at, lost] of [
   })
 
 test('a message whose last part had no answer is sent when a receipt proves that part accepted', async (t) => {
-  const { world, parts, steps, send, read, tell, wait, events, attempts, reportsLeft } = await liveWorld(t)
+  const { world, parts, steps, send, read, report, wait, events, attempts, reportsLeft } = await liveWorld(t)
   steps.push('taken', 'taken', 'lost')
   const id = await send({ expires_in_seconds: 60 })
   await world.settle()
 
-  await tell(receipt(id, 3, 'accept'))
+  await report(receipt(id, 3, 'accept'))
   const sent = await read(id)
   await wait(3600_000)
-  await tell(receipt(id, 1, 'open'), receipt(id, 2, 'deliver'), receipt(id, 3, 'open'))
+  await report(receipt(id, 1, 'open'), receipt(id, 2, 'deliver'), receipt(id, 3, 'open'))
 
   assert.deepEqual(
     [sent.status, (await read(id)).status, parts, await attempts(id)],
@@ -140,13 +140,13 @@ test('a message whose last part had no answer is sent when a receipt proves that
 })
 
 test('receipts of parts are applied in any order and number, even before our own record', async (t) => {
-  const { world, parts, steps, send, read, tell, begin, events, reportsLeft } = await liveWorld(t)
+  const { world, parts, steps, send, read, report, begin, events, reportsLeft } = await liveWorld(t)
   const answer = Promise.withResolvers<Ending>()
   steps.push('taken', answer.promise)
   const id = await send()
   const handOver = await begin()
 
-  await tell(
+  await report(
     receipt(id, 2, 'deliver'),
     receipt(id, 1, 'deliver'),
     receipt(id, 2, 'accept'),
@@ -158,7 +158,7 @@ test('receipts of parts are applied in any order and number, even before our own
   await handOver.ended()
   await world.settle()
   const sent = await read(id)
-  await tell(receipt(id, 3, 'deliver'), receipt(id, 3, 'accept'), receipt(id, 1, 'deliver'))
+  await report(receipt(id, 3, 'deliver'), receipt(id, 3, 'accept'), receipt(id, 1, 'deliver'))
 
   assert.deepEqual(
     [during.status, sent.status, (await read(id)).status, parts],
@@ -169,13 +169,13 @@ test('receipts of parts are applied in any order and number, even before our own
 })
 
 test('one callback may prove all parts of a message before any answer arrives', async (t) => {
-  const { world, parts, steps, send, read, tell, begin, wait } = await liveWorld(t)
+  const { world, parts, steps, send, read, report, begin, wait } = await liveWorld(t)
   const answer = Promise.withResolvers<Ending>()
   steps.push('taken', 'taken', answer.promise)
   const id = await send()
   const handOver = await begin()
 
-  await tell(receipt(id, 3, 'open'), receipt(id, 2, 'open'), receipt(id, 1, 'deliver'))
+  await report(receipt(id, 3, 'open'), receipt(id, 2, 'open'), receipt(id, 1, 'deliver'))
   const during = await read(id)
   answer.resolve('taken')
   await handOver.ended()
@@ -192,7 +192,7 @@ for (const [name, ending] of [
   ['is said not to have arrived', 'away'],
 ] as const)
   test(`a part proved accepted during another attempt is not sent again if that ${name}`, async (t) => {
-    const { world, parts, steps, send, read, tell, begin, wait, events, spent } = await liveWorld(t)
+    const { world, parts, steps, send, read, report, begin, wait, events, spent } = await liveWorld(t)
     steps.push('taken', 'lost')
     const id = await send()
     await world.settle()
@@ -201,7 +201,7 @@ for (const [name, ending] of [
     steps.push(answer.promise)
     const handOver = await begin()
 
-    await tell(receipt(id, 2, 'accept'))
+    await report(receipt(id, 2, 'accept'))
     answer.resolve(ending)
     await handOver.ended()
     for (const ms of [30_000, 0, 24 * 3600_000]) await wait(ms)
@@ -214,13 +214,13 @@ for (const [name, ending] of [
   })
 
 test('a part proved accepted during a status query is not sent again', async (t) => {
-  const { world, parts, steps, send, read, tell, wait, beginAsking } = await liveWorld(t)
+  const { world, parts, steps, send, read, report, wait, beginAsking } = await liveWorld(t)
   steps.push('taken', 'lost')
   const id = await send()
   await world.settle()
   const question = await beginAsking()
 
-  await tell(receipt(id, 2, 'accept'))
+  await report(receipt(id, 2, 'accept'))
   await question.end()
   await wait(0)
 
@@ -229,13 +229,13 @@ test('a part proved accepted during a status query is not sent again', async (t)
 })
 
 test('a message that a receipt reports during a status query is not sent again', async (t) => {
-  const { world, parts, steps, send, read, tell, wait, beginAsking } = await liveWorld(t)
+  const { world, parts, steps, send, read, report, wait, beginAsking } = await liveWorld(t)
   steps.push('lost')
   const id = await send()
   await world.settle()
   const question = await beginAsking()
 
-  await tell({ kind: 'delivery_receipt', provider_id: 'whole', message_id: id, transition: 'deliver' })
+  await report({ kind: 'delivery_receipt', provider_id: 'whole', message_id: id, transition: 'deliver' })
   await question.end()
   await wait(120_000)
 
@@ -244,17 +244,17 @@ test('a message that a receipt reports during a status query is not sent again',
 })
 
 test('the accepted copy of a part counts, and the message fails if both copies fail', async (t) => {
-  const { world, parts, steps, send, read, tell, wait, events, spent } = await liveWorld(t)
+  const { world, parts, steps, send, read, report, wait, events, spent } = await liveWorld(t)
   steps.push('taken', 'lost')
   const id = await send()
   await world.settle()
   await wait(30_000)
   const sent = await read(id)
-  for (const number of [1, 3]) await tell(receipt(id, number, 'deliver'))
+  for (const number of [1, 3]) await report(receipt(id, number, 'deliver'))
 
-  await tell(receipt(id, 2, 'accept'), receipt(id, 2, 'fail', failure))
+  await report(receipt(id, 2, 'accept'), receipt(id, 2, 'fail', failure))
   const once = await read(id)
-  await tell({ kind: 'delivery_receipt', provider_id: idOf(2, 2), transition: 'fail', ...failure })
+  await report({ kind: 'delivery_receipt', provider_id: idOf(2, 2), transition: 'fail', ...failure })
 
   assert.deepEqual([sent.status, once.status, (await read(id)).status, parts], ['sent', 'sent', 'failed', [1, 2, 2, 3]])
   assert.deepEqual([await events(), await spent()], [['message.sent', 'message.failed'], 0])
@@ -262,33 +262,33 @@ test('the accepted copy of a part counts, and the message fails if both copies f
 })
 
 test('a part is delivered when any of its copies is', async (t) => {
-  const { world, steps, send, read, tell, wait } = await liveWorld(t)
+  const { world, steps, send, read, report, wait } = await liveWorld(t)
   steps.push('taken', 'lost')
   const id = await send()
   await world.settle()
   await wait(30_000)
 
-  await tell(
+  await report(
     { kind: 'delivery_receipt', provider_id: idOf(2, 2), transition: 'fail', ...failure },
     ...[1, 2, 3].map((number) => receipt(id, number, 'deliver')),
   )
-  await tell(...[1, 2, 3].map((number) => receipt(id, number, 'deliver')))
+  await report(...[1, 2, 3].map((number) => receipt(id, number, 'deliver')))
 
   assert.equal((await read(id)).status, 'delivered')
   await world.invariants()
 })
 
 for (const [name, ids, transition, expected] of [
-  ['is delivered when its last two parts are told to be', ['p2-2', 'p3'], 'deliver', 'delivered'],
-  ['fails when both copies of a part are told to have failed', ['p2', 'p2-2'], 'fail', 'failed'],
+  ['is delivered when its last two parts are reported to be', ['p2-2', 'p3'], 'deliver', 'delivered'],
+  ['fails when both copies of a part are reported to have failed', ['p2', 'p2-2'], 'fail', 'failed'],
 ] as const)
   test(`a message ${name} at the same moment, to two processes`, async (t) => {
-    const { world, steps, send, read, tell, callBack, wait } = await liveWorld(t)
+    const { world, steps, send, read, report, callBack, wait } = await liveWorld(t)
     steps.push('taken', 'lost')
     const id = await send()
     await world.settle()
     await wait(30_000)
-    await tell(receipt(id, 1, 'deliver'), receipt(id, 2, 'accept'))
+    await report(receipt(id, 1, 'deliver'), receipt(id, 2, 'accept'))
     for (const provider_id of ids)
       await callBack({ kind: 'delivery_receipt', provider_id, transition, ...(transition === 'fail' ? failure : {}) })
 
@@ -298,7 +298,7 @@ for (const [name, ids, transition, expected] of [
       const first = await holdOpen(world.pool, async (other) => {
         await other`select from callback_items where provider_id = ${ids[1]} for update`
         const pass = world.tick('callbacks')
-        await until('the first process to note what it was told', async () => (await lockWaits(world.pool)) === 1)
+        await until('the first process to store its report', async () => (await lockWaits(world.pool)) === 1)
         return { pass }
       })
       const second = world.tick('callbacks')
@@ -312,12 +312,12 @@ for (const [name, ids, transition, expected] of [
   })
 
 test('a failed part fails its message, and the remaining parts are not sent', async (t) => {
-  const { world, parts, steps, send, read, tell, wait, spent } = await liveWorld(t)
+  const { world, parts, steps, send, read, report, wait, spent } = await liveWorld(t)
   steps.push('taken', 'lost')
   const id = await send()
   await world.settle()
 
-  await tell(receipt(id, 2, 'fail', failure))
+  await report(receipt(id, 2, 'fail', failure))
   const { status, error, billing } = await read(id)
   await wait(120_000)
 
@@ -329,7 +329,7 @@ test('a failed part fails its message, and the remaining parts are not sent', as
 })
 
 test('an attempt of a killed process continues after the parts that receipts prove', async (t) => {
-  const { world, parts, steps, send, read, tell } = await liveWorld(t)
+  const { world, parts, steps, send, read, report } = await liveWorld(t)
   steps.push('taken', 'hang')
   const { id, kill } = await dyingSendAttempt(t, world, send)
   await until('the second part', () => parts.length === 2)
@@ -339,7 +339,7 @@ test('an attempt of a killed process continues after the parts that receipts pro
   )
   await kill()
 
-  await tell(receipt(id, 2, 'accept'))
+  await report(receipt(id, 2, 'accept'))
   await seeDeath(world)
   await world.settle()
 
@@ -348,14 +348,14 @@ test('an attempt of a killed process continues after the parts that receipts pro
 })
 
 test('a message in memory continues after the parts that receipts prove', async (t) => {
-  const { world, parts, steps, send, read, tell, wait } = await liveWorld(t)
+  const { world, parts, steps, send, read, report, wait } = await liveWorld(t)
   steps.push('taken', 'lost')
   const id = await send()
   await world.settle()
   // claimed, not sent
   await world.pool`update dispatch_jobs set process_id = ${world.platform.process_id}, next_run_at = ${world.clock.iso(60_000)} where message_id = ${id}`
 
-  await tell(receipt(id, 2, 'accept'))
+  await report(receipt(id, 2, 'accept'))
   await wait(60_000)
 
   assert.deepEqual([(await read(id)).status, parts], ['sent', [1, 2, 3]])
@@ -363,7 +363,7 @@ test('a message in memory continues after the parts that receipts prove', async 
 })
 
 test("receipts of impossible parts, or of another channel's message, prove nothing", async (t) => {
-  const { world, connect, parts, steps, send, read, tell, wait, kept } = await liveWorld(t)
+  const { world, connect, parts, steps, send, read, report, wait, kept } = await liveWorld(t)
   steps.push('taken', 'lost')
   const id = await send()
   await world.settle()
@@ -371,7 +371,7 @@ test("receipts of impossible parts, or of another channel's message, prove nothi
   const other = await send({ channel: await connect() })
   await world.settle()
 
-  await tell(receipt(id, 3, 'deliver'), receipt(other, 1, 'deliver'), receipt('msg_none', 2, 'deliver'))
+  await report(receipt(id, 3, 'deliver'), receipt(other, 1, 'deliver'), receipt('msg_none', 2, 'deliver'))
   for (const part of [
     null,
     'two',
@@ -382,7 +382,7 @@ test("receipts of impossible parts, or of another channel's message, prove nothi
     { number: '2', total: {} },
     { number: 2, total: 1e9 },
   ])
-    await tell(receipt(id, 2, 'deliver', { part, provider_id: `odd ${JSON.stringify(part)}` }))
+    await report(receipt(id, 2, 'deliver', { part, provider_id: `odd ${JSON.stringify(part)}` }))
   const before = await kept()
   await wait(30_000)
 

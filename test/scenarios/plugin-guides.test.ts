@@ -82,7 +82,7 @@ test('the plugin of the guide registers, polls for wanted events, reports each o
   })
   const wanted = await poll(registered)
   const unchanged = await poll(wanted)
-  const told = [await onOrderStatus(wanted, order), await onOrderStatus(wanted, order)]
+  const reported = [await onOrderStatus(wanted, order), await onOrderStatus(wanted, order)]
   await world.settle()
   const [receipt] = await receipts()
   const [message] = (await api.get('/v1/messages')).body.data
@@ -96,7 +96,7 @@ test('the plugin of the guide registers, polls for wanted events, reports each o
     ['myshop', 'shop-1', ['order.paid', 'order.shipped', 'order.cancelled']],
   )
   assert.deepEqual([registered.enabled_events, unwanted], [[], []])
-  assert.deepEqual([wanted.enabled_events, unchanged, told], [['order.shipped'], wanted, [true, true]])
+  assert.deepEqual([wanted.enabled_events, unchanged, reported], [['order.shipped'], wanted, [true, true]])
   assert.deepEqual(
     [receipt.type, receipt.status, receipt.runs.length, (await receipts()).length],
     ['order.shipped', 'accepted', 1, 1],

@@ -19,16 +19,16 @@ async function connected(world: World, type: 'sms' | 'whatsapp') {
     identifier: '+4915100000001',
     credentials,
   })
-  const tell = (said: object | string, secret = 's3cret') => {
+  const callBack = (said: object | string, secret = 's3cret') => {
     const body = typeof said === 'string' ? said : JSON.stringify(said)
     return world.api().post(`/hooks/channels/${channel.id}`, body, { 'x-simulator-signature': hmacHex(secret, body) })
   }
-  return { account_id, api, channel, tell }
+  return { account_id, api, channel, callBack }
 }
 
 test('a signed callback is accepted, stored until its message is known, and applied in any order and number', async (t) => {
   const world = await startWorld(t)
-  const { api, channel, tell } = await connected(world, 'sms')
+  const { api, channel, callBack } = await connected(world, 'sms')
   const sent = await api.post('/v1/messages', {
     channel: channel.id,
     to: '+19995550005',
@@ -46,12 +46,12 @@ test('a signed callback is accepted, stored until its message is known, and appl
     reply_to: null,
   }
 
-  const early = await tell({ reports: [receipt('open'), inbound] })
+  const early = await callBack({ reports: [receipt('open'), inbound] })
   await world.tick('callbacks')
-  const forged = await tell({ reports: [receipt('fail')] }, 'wrong')
+  const forged = await callBack({ reports: [receipt('fail')] }, 'wrong')
   const unknown = await world.api().post('/hooks/channels/ch_00000000000000000000000000', '{}')
   await world.settle()
-  const again = await tell({ reports: [receipt('deliver'), receipt('open'), receipt('fail'), inbound] })
+  const again = await callBack({ reports: [receipt('deliver'), receipt('open'), receipt('fail'), inbound] })
   await world.clock.advance(5000)
   await world.settle()
 
@@ -68,7 +68,7 @@ test('a signed callback is accepted, stored until its message is known, and appl
 
 test('a callback may be larger than a request, up to three megabytes', async (t) => {
   const world = await startWorld(t)
-  const { api, tell } = await connected(world, 'sms')
+  const { api, callBack } = await connected(world, 'sms')
   const inbound = {
     kind: 'inbound',
     provider_id: 'in-1',
@@ -83,7 +83,7 @@ test('a callback may be larger than a request, up to three megabytes', async (t)
     return JSON.stringify({ ...said, padding: 'x'.repeat(bytes - JSON.stringify(said).length) })
   }
 
-  const answers = [await tell(ofSize(3 * 1024 * 1024)), await tell(ofSize(3 * 1024 * 1024 + 1))]
+  const answers = [await callBack(ofSize(3 * 1024 * 1024)), await callBack(ofSize(3 * 1024 * 1024 + 1))]
   await world.settle()
 
   assert.deepEqual(
@@ -98,13 +98,13 @@ test('a callback may be larger than a request, up to three megabytes', async (t)
 
 test('a callback is stored byte for byte, compressed if large, with its encoding', async (t) => {
   const world = await startWorld(t)
-  const { tell } = await connected(world, 'sms')
+  const { callBack } = await connected(world, 'sms')
   const [small, large] = [
     '{"reports": [],  "a": "ä"}',
     JSON.stringify({ reports: [], padding: 'Zürich '.repeat(40_000) }),
   ]
 
-  for (const body of [small, large]) await tell(body)
+  for (const body of [small, large]) await callBack(body)
 
   const kept = await world.pool<
     { body: Buffer; encoding: string | null }[]
@@ -124,7 +124,7 @@ test('a callback is stored byte for byte, compressed if large, with its encoding
 
 test('a receipt of a known provider id is stored without other names of its message', async (t) => {
   const world = await startWorld(t)
-  const { api, channel, tell } = await connected(world, 'sms')
+  const { api, channel, callBack } = await connected(world, 'sms')
   const sent = await api.post('/v1/messages', {
     channel: channel.id,
     to: '+19995550005',
@@ -140,7 +140,7 @@ test('a receipt of a known provider id is stored without other names of its mess
     move: 'deliver',
   }
 
-  await tell({
+  await callBack({
     reports: [
       { ...receipt, provider_id: `simulator-${sent.body.id}` },
       { ...receipt, provider_id: 'another' },
@@ -158,7 +158,7 @@ test('a receipt of a known provider id is stored without other names of its mess
 
 test('a message is readable whatever a provider reports about its failure', async (t) => {
   const world = await startWorld(t)
-  const { api, channel, tell } = await connected(world, 'sms')
+  const { api, channel, callBack } = await connected(world, 'sms')
   const said = [{ code: 5 }, {}, 'gone', null, { code: 'expired', message: 'Too late', provider_code: 131 }]
 
   const shown = []
@@ -170,7 +170,7 @@ test('a message is readable whatever a provider reports about its failure', asyn
       text: { body: 'Hi' },
     })
     await world.settle()
-    await tell({ reports: [{ kind: 'receipt', provider_id: `simulator-${sent.body.id}`, move: 'fail', error }] })
+    await callBack({ reports: [{ kind: 'receipt', provider_id: `simulator-${sent.body.id}`, move: 'fail', error }] })
     await world.settle()
     const { body: message } = await api.get(`/v1/messages/${sent.body.id}`)
     shown.push([message.status, message.error.code, message.error.provider_code])
@@ -182,21 +182,21 @@ test('a message is readable whatever a provider reports about its failure', asyn
 
 test('invalid provider content is stored as far as possible and blocks nothing', async (t) => {
   const world = await startWorld(t)
-  const { api, tell: tellAll } = await connected(world, 'whatsapp')
+  const { api, callBack: tellAll } = await connected(world, 'whatsapp')
   const deep = '['.repeat(6000) + ']'.repeat(6000)
-  const tell = (fields: string) => tellAll(`{"reports":[{"kind":"inbound","from":"+4915112345678",${fields}}]}`)
+  const callBack = (fields: string) => tellAll(`{"reports":[{"kind":"inbound","from":"+4915112345678",${fields}}]}`)
 
   const answers = [
-    await tell(
+    await callBack(
       '"provider_id":"in-1","profile_name":"A\\u0000da","type":"text","content":{"body":"half \\ud83d, none \\u0000"},"reply_to":null',
     ),
-    await tell(
+    await callBack(
       `"provider_id":"in-2","profile_name":null,"type":"text","content":{"body":"deep","more":${deep}},"reply_to":null`,
     ),
-    await tell('"provider_id":"in-3","type":"text","content":{"body":"without a name"}'),
-    await tell('"provider_id":"in-4","profile_name":null,"type":"hologram","content":{"body":"?"},"reply_to":null'),
-    await tell('"provider_id":"in-5","profile_name":null,"type":"text","content":null,"reply_to":null'),
-    await tell('"provider_id":"in-6","profile_name":null,"type":"text","content":{"body":"last"},"reply_to":null'),
+    await callBack('"provider_id":"in-3","type":"text","content":{"body":"without a name"}'),
+    await callBack('"provider_id":"in-4","profile_name":null,"type":"hologram","content":{"body":"?"},"reply_to":null'),
+    await callBack('"provider_id":"in-5","profile_name":null,"type":"text","content":null,"reply_to":null'),
+    await callBack('"provider_id":"in-6","profile_name":null,"type":"text","content":{"body":"last"},"reply_to":null'),
   ]
   await world.settle()
 
@@ -249,12 +249,12 @@ test('an item that cannot be applied blocks no other and is abandoned after a we
 
 test('a clock that jumps ahead abandons no waiting item and retries none more often (behaviour: operating 3.5)', async (t) => {
   const world = await startWorld(t)
-  const { account_id, channel, tell } = await connected(world, 'sms')
+  const { account_id, channel, callBack } = await connected(world, 'sms')
   const at = world.clock.iso()
   await world.pool`
     insert into callback_items (id, account_id, mode, channel_id, provider_id, item, next_run_at, created_at)
     values ('odd', ${account_id}, 'live', ${channel.id}, null, '{"kind":"inbound"}', ${at}, ${at})`
-  await tell({ reports: [{ kind: 'receipt', provider_id: 'nobody’s', move: 'deliver' }] })
+  await callBack({ reports: [{ kind: 'receipt', provider_id: 'nobody’s', move: 'deliver' }] })
   await world.settle()
   const kept = async () =>
     (
@@ -274,7 +274,7 @@ test('a clock that jumps ahead abandons no waiting item and retries none more of
 test('items of one channel are applied at once, however many unknown receipts another channel has', async (t) => {
   const world = await startWorld(t)
   const flooded = await connected(world, 'whatsapp')
-  const { api, channel, tell } = await connected(world, 'sms')
+  const { api, channel, callBack } = await connected(world, 'sms')
   const sent = await api.post('/v1/messages', {
     channel: channel.id,
     to: '+19995550005',
@@ -289,7 +289,7 @@ test('items of one channel are applied at once, however many unknown receipts an
       json_build_object('kind', 'delivery_receipt', 'provider_id', 'x' || n, 'transition', 'deliver'), ${at}, ${at}
     from generate_series(1, 5000) n`
   await world.clock.advance(1)
-  await tell({
+  await callBack({
     reports: ['deliver', 'open'].map((move) => ({ kind: 'receipt', provider_id: `simulator-${sent.body.id}`, move })),
   })
 
@@ -301,8 +301,8 @@ test('items of one channel are applied at once, however many unknown receipts an
 
 test('a receipt of an unknown message is retried ever more rarely and abandoned after a week', async (t) => {
   const world = await startWorld(t)
-  const { tell } = await connected(world, 'sms')
-  await tell({ reports: [{ kind: 'receipt', provider_id: 'nobody’s', move: 'deliver' }] })
+  const { callBack } = await connected(world, 'sms')
+  await callBack({ reports: [{ kind: 'receipt', provider_id: 'nobody’s', move: 'deliver' }] })
   const began_ms = world.clock.now()
 
   let looks = 0
@@ -323,7 +323,7 @@ test('a receipt of an unknown message is retried ever more rarely and abandoned 
 
 test('receipts of one message in one batch are applied in order, and none after a failure', async (t) => {
   const world = await startWorld(t)
-  const { api, channel, tell } = await connected(world, 'sms')
+  const { api, channel, callBack } = await connected(world, 'sms')
   const shown = []
 
   for (const moves of [
@@ -337,7 +337,7 @@ test('receipts of one message in one batch are applied in order, and none after 
       text: { body: 'Hi' },
     })
     await world.settle()
-    await tell({ reports: moves.map((move) => ({ kind: 'receipt', provider_id: `simulator-${sent.body.id}`, move })) })
+    await callBack({ reports: moves.map((move) => ({ kind: 'receipt', provider_id: `simulator-${sent.body.id}`, move })) })
     await world.settle()
     const { status, billing, delivered_at } = (await api.get(`/v1/messages/${sent.body.id}`)).body
     shown.push([status, billing.refunded, delivered_at !== null])
@@ -352,7 +352,7 @@ test('receipts of one message in one batch are applied in order, and none after 
 
 test('a receipt does not overtake an earlier one of its message that another process has locked', async (t) => {
   const world = await startWorld(t)
-  const { api, channel, tell } = await connected(world, 'sms')
+  const { api, channel, callBack } = await connected(world, 'sms')
   const sent = await api.post('/v1/messages', {
     channel: channel.id,
     to: '+19995550005',
@@ -360,7 +360,7 @@ test('a receipt does not overtake an earlier one of its message that another pro
     text: { body: 'Hi' },
   })
   await world.settle()
-  await tell({
+  await callBack({
     reports: ['deliver', 'open'].map((move) => ({ kind: 'receipt', provider_id: `simulator-${sent.body.id}`, move })),
   })
   const status = async () => (await api.get(`/v1/messages/${sent.body.id}`)).body.status
@@ -382,7 +382,7 @@ test('a receipt does not overtake an earlier one of its message that another pro
 
 /** A sender and the recipient's consent (behaviour: consent 4.5). */
 async function recipient(world: World) {
-  const { api, channel, tell } = await connected(world, 'sms')
+  const { api, channel, callBack } = await connected(world, 'sms')
   const from = '+4915112345678'
   let said = 0
   return {
@@ -396,7 +396,7 @@ async function recipient(world: World) {
         content: { body },
         reply_to: null,
       }))
-      await tell({ reports })
+      await callBack({ reports })
     },
     mayBeWrittenTo: async () =>
       (await api.post('/v1/messages', { channel: channel.id, to: from, type: 'text', text: { body: 'Hi' } })).status ===

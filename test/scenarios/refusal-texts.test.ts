@@ -5,14 +5,14 @@ import type { Answered } from '../support/api.ts'
 import { startWorld } from '../support/world.ts'
 
 const message = { channel: 'ch_test_whatsapp', to: '+15005550006', type: 'text', text: { body: 'Hello' } }
-const told = (answer: Answered): [number, string, string] => [
+const reported = (answer: Answered): [number, string, string] => [
   answer.status,
   answer.body.error.code,
   answer.body.error.message,
 ]
 
 function says(answer: Answered, status: number, code: string, ...words: readonly RegExp[]): void {
-  const [had, named, text] = told(answer)
+  const [had, named, text] = reported(answer)
   assert.deepEqual([had, named], [status, code], text)
   for (const word of words) assert.match(text, word)
 }

@@ -346,7 +346,7 @@ test('concurrent events apply in order: an order cancels the cart before it, not
   const { world, account, api, source, automation } = await shopWorld(t)
   await automation('checkout.started', { delay_seconds: 60, cancel_on: ['order.created'] })
   const { events } = world.services.automations
-  const told = (type: string, event_id: string) =>
+  const shown = (type: string, event_id: string) =>
     events.accept({
       source: { ...tenantOf({ account_id: account.id, mode: 'test' }), id: source.id },
       origin: 'api',
@@ -359,10 +359,10 @@ test('concurrent events apply in order: an order cancels the cart before it, not
     })
 
   const answers = await Promise.all([
-    told('checkout.started', '1'),
-    told('order.created', '2'),
-    told('checkout.started', '3'),
-    told('checkout.started', '4'),
+    shown('checkout.started', '1'),
+    shown('order.created', '2'),
+    shown('checkout.started', '3'),
+    shown('checkout.started', '4'),
   ])
 
   const read = await Promise.all(
@@ -410,7 +410,7 @@ test('while two processes accept events, no run of a disabled source or paused a
   const { world, account, api, source, automation } = await shopWorld(t)
   const sibling = await startProcess(t, world, 'sibling')
   const id = await automation('order.paid', { delay_seconds: 60 })
-  let [told, stopped] = [0, false]
+  let [shown, stopped] = [0, false]
   /** Reports until nothing more happens, and five times after that. */
   const reportOn = async (by: Pick<typeof api, 'post'>, name: string): Promise<string[]> => {
     const answers: string[] = []
@@ -423,8 +423,8 @@ test('while two processes accept events, no run of a disabled source or paused a
         customer,
       })
       answers.push(body.status ?? String(status))
-      told += 1
-      if (told === 20 && !stopped) {
+      shown += 1
+      if (shown === 20 && !stopped) {
         stopped = true
         await stop()
       }
@@ -443,7 +443,7 @@ test('while two processes accept events, no run of a disabled source or paused a
   const paused = await bothReport('paused')
   const afterPause = await waiting()
   assert.equal((await api.patch(`/v1/automations/${id}`, { status: 'active' })).status, 200)
-  ;[told, stopped] = [0, false]
+  ;[shown, stopped] = [0, false]
   stop = async () =>
     assert.equal((await api.patch(`/v1/integration_sources/${source.id}`, { status: 'disabled' })).status, 200)
   const disabled = await bothReport('disabled')

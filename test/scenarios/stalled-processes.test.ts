@@ -87,16 +87,16 @@ test('a process that stalled right before an attempt leaves it to the process th
   await world.clock.advance(1000)
   await pass()
   await world.clock.advance(30_000)
-  const told = Promise.withResolvers<StatusQueryResult>()
-  provider.tell = () => told.promise
+  const reported = Promise.withResolvers<StatusQueryResult>()
+  provider.queryStatus = () => reported.promise
   provider.answer = accepted
   const { work } = await beginPass()
 
   await stall()
-  provider.tell = () => ({ kind: 'not_found' })
+  provider.queryStatus = () => ({ kind: 'not_found' })
   await world.settle('dispatch')
   const sent = provider.sent.length
-  told.resolve({ kind: 'not_found' })
+  reported.resolve({ kind: 'not_found' })
   await world.idleWatch.whileTimePasses(() => work)
   await pass()
 
@@ -121,7 +121,7 @@ test('the outcome of a stalled process neither ends nor hastens a job that anoth
     await world.idleWatch.whileTimePasses(() => work)
     await pass()
     const after = await job(id)
-    provider.tell = ({ id: asked_id }) => taken(asked_id, 2)
+    provider.queryStatus = ({ id: asked_id }) => taken(asked_id, 2)
     await world.clock.advance(30_000)
     await world.settle('dispatch')
 

@@ -121,15 +121,15 @@ test('a stop that cannot wait for hanging providers logs so once, and no databas
 
   const code = await service.stop()
 
-  const told = service
+  const reported = service
     .errors()
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as { level: string; msg: string })
   assert.equal(code, 0)
-  assert.equal(told.filter(({ msg }) => msg.startsWith('work in progress did not finish in time')).length, 1)
+  assert.equal(reported.filter(({ msg }) => msg.startsWith('work in progress did not finish in time')).length, 1)
   assert.deepEqual(
-    told.filter(({ level }) => level === 'error'),
+    reported.filter(({ level }) => level === 'error'),
     [],
   )
 })

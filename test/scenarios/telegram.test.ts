@@ -189,7 +189,7 @@ test('inbound messages are stored once; messages of groups and edits are ignored
   await sim.say(ada, { location: { latitude: 52.5, longitude: 13.4 } })
   await sim.say(ada, { new_chat_title: 'x' })
   await sim.say(-5, { text: '/stop' }, { type: 'supergroup', title: 'Team' })
-  await sim.tell({
+  await sim.report({
     update_id: 5,
     edited_message: { message_id: 1, chat: { id: ada, type: 'private' }, text: 'Edited' },
   })

@@ -204,7 +204,7 @@ test('unanswered status queries do not count against the channel: its messages a
   const { provider, send, sendMany, live, sent, read } = await liveWorld(t)
   const lost = '+4915187654321'
   provider.answer = (message) => (message.to === lost ? unknown : accepted(message))
-  provider.tell = () => noAnswer
+  provider.queryStatus = () => noAnswer
   for (let n = 0; n < 12; n++) {
     await send({ to: lost })
     await send()
@@ -215,7 +215,7 @@ test('unanswered status queries do not count against the channel: its messages a
   await sendMany(20)
   await live(2000, 200)
   const went = await sent()
-  provider.tell = ({ id }) => taken(id)
+  provider.queryStatus = ({ id }) => taken(id)
   await live(31_000)
 
   assert.ok(asked >= 12, `${asked} questions`)
@@ -226,7 +226,7 @@ test('unanswered status queries do not count against the channel: its messages a
 test('answered status queries do not count for the channel: one with hanging send attempts stays paused', async (t) => {
   const { provider, sendMany, live, figure } = await liveWorld(t)
   provider.answer = () => unknown
-  provider.tell = ({ id }) => taken(id)
+  provider.queryStatus = ({ id }) => taken(id)
   await sendMany(40)
   await live(2000)
   const before = provider.sent.length
@@ -240,7 +240,7 @@ test('answered status queries do not count for the channel: one with hanging sen
 test('a provider that throttles status queries pauses the channel, and is queried again', async (t) => {
   const { provider, send, sendMany, live, read, figure } = await liveWorld(t)
   provider.answer = (message) => (message.to === good ? accepted(message) : unknown)
-  provider.tell = () => ({ kind: 'throttled', retry_after_ms: 20_000, message: 'Too many questions.' })
+  provider.queryStatus = () => ({ kind: 'throttled', retry_after_ms: 20_000, message: 'Too many questions.' })
   const outcome_unknown = await send({ to: '+4915187654321' })
   await live(31_000)
   const asked = provider.statusQueries.length
@@ -248,7 +248,7 @@ test('a provider that throttles status queries pauses the channel, and is querie
   await sendMany(20)
   await live(10_000)
   const [during, paused] = [provider.sent.length - before, await figure()]
-  provider.tell = ({ id }) => taken(id)
+  provider.queryStatus = ({ id }) => taken(id)
   await live(minute)
 
   assert.deepEqual([asked, during, paused], [1, 0, '1'])

@@ -92,8 +92,8 @@ test('a text is sent, delivered and read by callbacks in any order and number', 
   const sent = await read(orderly)
   const answers = []
   for (const status of ['queued', 'sent', 'delivered', 'delivered', 'read'])
-    answers.push(await sim.tell(sim.messages[0]!, status))
-  for (const status of ['delivered', 'sent', 'undelivered']) answers.push(await sim.tell(sim.messages[1]!, status))
+    answers.push(await sim.report(sim.messages[0]!, status))
+  for (const status of ['delivered', 'sent', 'undelivered']) answers.push(await sim.report(sim.messages[1]!, status))
   await world.settle()
 
   assert.equal(sent.status, 'sent')
@@ -114,7 +114,7 @@ test("refused and undelivered messages fail with Twilio's reason and are refunde
   const blocked = await hand({ to: '+14155550002' })
   const again = await send({ to: '+14155550002' })
   const unreachable = await hand()
-  await sim.tell(sim.messages[0]!, 'undelivered', { ErrorCode: '30003' })
+  await sim.report(sim.messages[0]!, 'undelivered', { ErrorCode: '30003' })
   await world.settle()
 
   const shown = [await read(blocked), await read(unreachable)].map(({ status, error, billing }) => [
@@ -163,10 +163,10 @@ test('a message whose send attempt had no answer is found by its receipt or a st
   const { world, sim, hand, read } = await connected(t)
 
   sim.answerNext('lost')
-  const told = await hand({ text: { body: 'Told' } })
-  await sim.tell(sim.messages[0]!, 'delivered')
+  const reported = await hand({ text: { body: 'Told' } })
+  await sim.report(sim.messages[0]!, 'delivered')
   await world.settle()
-  const delivered = (await read(told)).status
+  const delivered = (await read(reported)).status
   sim.answerNext('lost')
   const asked = await hand({ text: { body: 'Asked' } })
   sim.answerNext('reset')
@@ -174,7 +174,7 @@ test('a message whose send attempt had no answer is found by its receipt or a st
   const before = [(await read(asked)).status, (await read(never)).status]
   await world.clock.advance(30_000)
   await world.settle()
-  await sim.tell(sim.messages[1]!, 'delivered')
+  await sim.report(sim.messages[1]!, 'delivered')
   await world.settle()
 
   assert.deepEqual([delivered, before], ['delivered', ['sending', 'sending']])
@@ -195,7 +195,7 @@ test('of two identical messages, the lost one is sent and the accepted one is no
   await world.clock.advance(20_000)
   await world.settle()
   const texts = sim.messages.length
-  for (const message of sim.messages) await sim.tell(message, 'delivered')
+  for (const message of sim.messages) await sim.report(message, 'delivered')
   await world.settle()
 
   assert.deepEqual([texts, (await read(first)).status, (await read(second)).status], [2, 'delivered', 'delivered'])
@@ -210,7 +210,7 @@ test('two identical messages without answers that both arrived are each found on
     await world.clock.advance(30_000)
     await world.settle()
   }
-  for (const message of sim.messages) await sim.tell(message, 'delivered')
+  for (const message of sim.messages) await sim.report(message, 'delivered')
   await world.settle()
 
   assert.equal(sim.messages.length, 2)
@@ -272,7 +272,7 @@ test("Twilio's own opt-out keywords count as STOP, and a replayed START does not
     await say(102, 'START', 'START'),
   ]
   await hand({ to: '+14155550002' })
-  await sim.tell(sim.messages.at(-1)!, 'failed', { ErrorCode: '21610' })
+  await sim.report(sim.messages.at(-1)!, 'failed', { ErrorCode: '21610' })
   await world.settle()
   const other = await send({ to: '+14155550002' })
 
@@ -316,12 +316,12 @@ test('forged and malformed callbacks change nothing', async (t) => {
 
 test('the last of several STOP and START messages applies, even in a burst', async (t) => {
   const { world, sim, channel, send } = await connected(t)
-  let told = 100
+  let reported = 100
   const say = (Body: string, OptOutType: string) =>
     sim.receive(channel.webhook_url, {
       From: person,
       To: identifier,
-      MessageSid: `SM${String(++told).padStart(32, '0')}`,
+      MessageSid: `SM${String(++reported).padStart(32, '0')}`,
       Body,
       OptOutType,
     })

@@ -28,7 +28,7 @@ const receipt = (message_id: string, transition: string, more: object = {}) => (
 test('a status query precedes any repetition, and a message that the provider accepted continues as accepted', async (t) => {
   const { world, provider, send, read, attempts, callBack, wait, events, spent } = await liveWorld(t)
   provider.answer = () => unknown
-  provider.tell = ({ id }) => taken(id, 2)
+  provider.queryStatus = ({ id }) => taken(id, 2)
   const id = await send()
   await world.settle()
   const before = await read(id)
@@ -47,7 +47,7 @@ test('a status query precedes any repetition, and a message that the provider ac
 test('a message that the status query reports as refused fails and is refunded', async (t) => {
   const { world, provider, send, read, wait, spent } = await liveWorld(t)
   provider.answer = () => unknown
-  provider.tell = () => ({
+  provider.queryStatus = () => ({
     kind: 'refused',
     code: 'upstream_rejected',
     provider_code: '21211',
@@ -70,7 +70,7 @@ test('a message that the provider never received, or cannot report, is sent agai
   const { world, provider, send, read, attempts, wait } = await liveWorld(t)
   provider.answer = (message) => (message.attempt === 1 ? unknown : accepted(message))
   const [never, untold] = [await send(), await send()]
-  provider.tell = ({ id }) => ({ kind: id === never ? 'not_found' : 'no_information' })
+  provider.queryStatus = ({ id }) => ({ kind: id === never ? 'not_found' : 'no_information' })
   await world.settle()
 
   await wait(halfAMinute - 1)
@@ -91,7 +91,7 @@ test('a different message at the provider is not mistaken for the queried one, w
   await world.settle()
   const other = await send()
   await world.settle()
-  provider.tell = () => taken(other)
+  provider.queryStatus = () => taken(other)
 
   await wait(halfAMinute)
 
@@ -111,7 +111,7 @@ test('a similar message in progress to the same recipient is not mistaken for th
   const outcome_unknown = await send()
   await world.settle()
   const other = await send({ send_at: world.clock.iso(halfAMinute) })
-  provider.tell = () => ({ kind: 'candidates', found: [{ provider_ids: [providerIdOf(other)] }] })
+  provider.queryStatus = () => ({ kind: 'candidates', found: [{ provider_ids: [providerIdOf(other)] }] })
 
   await world.clock.advance(halfAMinute)
   await world.pass('dispatch')
@@ -132,12 +132,12 @@ test('a similar message in progress to the same recipient is not mistaken for th
 test('nothing is sent again while a provider with status queries does not answer', async (t) => {
   const { world, provider, send, read, wait } = await liveWorld(t)
   provider.answer = () => unknown
-  provider.tell = () => noAnswer
+  provider.queryStatus = () => noAnswer
   const id = await send({ expires_in_seconds: 300 })
   await world.settle()
   for (let times = 0; times < 4; times++) await wait(halfAMinute)
   const [sent, asked] = [provider.sent.length, provider.statusQueries.length]
-  provider.tell = ({ id }) => taken(id, 2)
+  provider.queryStatus = ({ id }) => taken(id, 2)
   await wait(halfAMinute)
 
   assert.deepEqual([sent, asked, (await read(id)).status], [1, 4, 'sent'])
@@ -310,7 +310,7 @@ test('a message with an unknown outcome fails when it expires, and its error say
 test('a message with an unknown outcome expires on time, and fails with its channel', async (t) => {
   const { world, api, provider, channel, send, read, wait, spent } = await liveWorld(t)
   provider.answer = () => unknown
-  provider.tell = () => noAnswer
+  provider.queryStatus = () => noAnswer
   const short = await send({ expires_in_seconds: 60 })
   const long = await send()
   await world.settle()
@@ -371,7 +371,7 @@ test('a message whose process was killed during the send attempt is queried befo
   const scripted = await liveWorld(t)
   const { world, provider, read } = scripted
   const id = await killedHandOver(t, scripted)
-  provider.tell = ({ id }) => taken(id)
+  provider.queryStatus = ({ id }) => taken(id)
 
   await seeDeath(world)
   await world.settle()
@@ -384,10 +384,10 @@ test('a message whose process was killed during the send attempt is not sent aga
   const scripted = await liveWorld(t)
   const { world, api, provider, read, channel } = scripted
   const id = await killedHandOver(t, scripted)
-  const told = await fetch(`${world.base_url}/hooks/channels/${channel}`, {
+  const shown = await fetch(`${world.base_url}/hooks/channels/${channel}`, {
     method: 'POST',
     body: JSON.stringify({
-      reports: [{ kind: 'delivery_receipt', provider_id: 'p-told', message_id: id, transition: 'deliver' }],
+      reports: [{ kind: 'delivery_receipt', provider_id: 'p-shown', message_id: id, transition: 'deliver' }],
     }),
   })
 
@@ -399,7 +399,7 @@ test('a message whose process was killed during the send attempt is not sent aga
   const handedOver = provider.sent.length
   await world.settle()
 
-  assert.equal(told.status, 200)
+  assert.equal(shown.status, 200)
   assert.deepEqual([handedOver, provider.statusQueries.length], [1, 0])
   assert.deepEqual([(await read(id)).status, provider.sent.length], ['delivered', 1])
   assert.equal((await api.get(`/v1/messages/${id}/attempts`)).body.data.length, 0)
@@ -409,15 +409,15 @@ test('a message whose process was killed during the send attempt is not sent aga
 test('an acceptance receipt for a message that is already sent has no effect, and later receipts apply as usual', async (t) => {
   const { world, send, read, callBack, events } = await liveWorld(t)
   const id = await send()
-  const told = (transition: string) => ({ kind: 'delivery_receipt', provider_id: providerIdOf(id), transition })
+  const shown = (transition: string) => ({ kind: 'delivery_receipt', provider_id: providerIdOf(id), transition })
 
-  await callBack(told('accept'))
+  await callBack(shown('accept'))
   await world.tick('dispatch')
   await world.tick('callbacks')
-  await callBack(told('accept'), told('accept'))
+  await callBack(shown('accept'), shown('accept'))
   const [left] = await world.pool<{ reports: number; callbacks: number }[]>`
     select (select count(*)::int from callback_items) as reports, (select count(*)::int from provider_callbacks) as callbacks`
-  await callBack(told('accept'), told('deliver'), told('accept'), told('deliver'))
+  await callBack(shown('accept'), shown('deliver'), shown('accept'), shown('deliver'))
   await world.settle()
 
   assert.deepEqual(
@@ -471,7 +471,7 @@ test('an unknown outcome remains unknown after a failed later attempt: the provi
   const { world, provider, send, read, wait } = await liveWorld(t)
   provider.answer = ({ attempt }) => (attempt === 1 ? unknown : unavailable)
   const [never, untold] = [await send({ expires_in_seconds: 60 }), await send({ expires_in_seconds: 60 })]
-  provider.tell = ({ id }) => ({ kind: id === never ? 'not_found' : 'no_information' })
+  provider.queryStatus = ({ id }) => ({ kind: id === never ? 'not_found' : 'no_information' })
   await world.settle()
   await wait(halfAMinute)
   for (let seconds = 0; seconds < 5; seconds++) await wait(1000)

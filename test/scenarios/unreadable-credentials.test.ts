@@ -80,7 +80,7 @@ test('a message that cannot be prepared does not cause others in progress to be 
 test('a message with an invalid outcome is queried when its claim ends, and others are completed', async (t) => {
   const { world, scripted, bad, good, send, read, live } = await twoChannels(t)
   scripted.answer = (message) => (message.channel_id === bad ? (null as unknown as Outcome) : accepted(message))
-  scripted.tell = ({ id, attempt }) => taken(id, attempt)
+  scripted.queryStatus = ({ id, attempt }) => taken(id, attempt)
   const [odd, fine] = [await send(bad), await send(good)]
   await world.settle()
   await live(90_000)

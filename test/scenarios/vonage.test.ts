@@ -54,19 +54,19 @@ test('a text is sent through Vonage, its receipt marks it delivered, and the rep
   const { atVonage, look } = await sentMessage(parts, channel.id)
 
   const before = (await look()).status
-  const told = [
-    await sim.tell(atVonage, { status: 'accepted' }),
-    await sim.tell(atVonage, { status: 'delivered' }),
-    await sim.tell(atVonage, { status: 'delivered' }),
+  const reported = [
+    await sim.report(atVonage, { status: 'accepted' }),
+    await sim.report(atVonage, { status: 'delivered' }),
+    await sim.report(atVonage, { status: 'delivered' }),
   ]
   const answer = { msisdn: '4915112345678', to: '4915100000001', messageId: '1A01', text: 'Thanks & bye' }
-  told.push(await sim.receive(channel.webhook_url, answer), await sim.receive(channel.webhook_url, answer))
+  reported.push(await sim.receive(channel.webhook_url, answer), await sim.receive(channel.webhook_url, answer))
   await world.settle()
 
   assert.equal(status, 201)
   assert.deepEqual([before, (await look()).status], ['sent', 'delivered'])
   assert.deepEqual(
-    told.map((response) => response.status),
+    reported.map((response) => response.status),
     [200, 200, 200, 200, 200],
   )
   const { data } = (await api.get('/v1/messages?direction=inbound')).body
@@ -88,7 +88,7 @@ test('unsigned callbacks are verified by the token in their address, which is sh
   const bare = await sim.receive(channel.webhook_url, inbound)
   const twice = await sim.receive(`${channel.webhook_url}?token=wrong&token=${channel.verify_token}`, inbound)
   const known = await sim.receive(`${channel.webhook_url}?token=${channel.verify_token}`, inbound)
-  const receipt = await sim.tell(atVonage, { status: 'delivered' })
+  const receipt = await sim.report(atVonage, { status: 'delivered' })
   await world.settle()
 
   assert.match(channel.verify_token, /^[A-Za-z0-9_-]{32}$/)
@@ -105,11 +105,11 @@ test('a long text is delivered when each part is, and failed when one is', async
   const one = await sentMessage(parts, channel.id, 'x'.repeat(300))
   const other = await sentMessage(parts, channel.id, 'y'.repeat(300))
 
-  await sim.tell(one.atVonage, { status: 'delivered' }, 0)
+  await sim.report(one.atVonage, { status: 'delivered' }, 0)
   await world.settle()
   const half = (await one.look()).status
-  await sim.tell(one.atVonage, { status: 'delivered' }, 1)
-  await sim.tell(other.atVonage, { status: 'failed', 'err-code': '6' }, 1)
+  await sim.report(one.atVonage, { status: 'delivered' }, 1)
+  await sim.report(other.atVonage, { status: 'failed', 'err-code': '6' }, 1)
   await world.settle()
 
   assert.deepEqual([half, (await one.look()).status, (await other.look()).status], ['sent', 'delivered', 'failed'])
@@ -199,7 +199,7 @@ test('a send attempt whose answer is lost is resolved by its receipt, and not re
 })
 
 async function tellAndWait(sim: VonageSimulator, world: Awaited<ReturnType<typeof startWorld>>): Promise<void> {
-  await sim.tell(sim.messages[0]!, { status: 'delivered' })
+  await sim.report(sim.messages[0]!, { status: 'delivered' })
   await world.settle()
   await world.clock.advance(60_000)
   await world.settle()

@@ -36,8 +36,8 @@ async function connected(t: TestContext, templates: readonly object[] = []) {
         template: { name, language: { code }, components },
       })
     },
-    tell: async (...changes: readonly unknown[]) => {
-      const status = await graph.tell(hook, changes)
+    callBack: async (...changes: readonly unknown[]) => {
+      const status = await graph.report(hook, changes)
       await world.settle()
       return status
     },
@@ -51,7 +51,7 @@ async function connected(t: TestContext, templates: readonly object[] = []) {
         text: { body: 'Hello' },
         ...more,
       }
-      await graph.tell(hook, [graph.messages({ contacts, messages: [said] })])
+      await graph.report(hook, [graph.messages({ contacts, messages: [said] })])
       await world.settle()
     },
     read: async (id: string) => (await api.get(`/v1/messages/${id}`)).body,
@@ -142,7 +142,7 @@ test("Meta's handshake needs our verify token", async (t) => {
 })
 
 test('a message is sent, and its receipts apply in any order and number', async (t) => {
-  const { graph, world, send, write, tell, read, api } = await connected(t)
+  const { graph, world, send, write, callBack, read, api } = await connected(t)
   const closed = await send('text', { body: 'Hi' })
   await write()
   const { body: sent } = await send('text', { body: 'Hi' })
@@ -151,8 +151,8 @@ test('a message is sent, and its receipts apply in any order and number', async 
   const status = (said: string, more: object = {}) => graph.messages({ statuses: [graph.status(wire, said, more)] })
   const before = (await read(sent.id)).status
 
-  await tell(status('read', { timestamp: 1750030075000 }), status('delivered'))
-  await tell(status('sent'), status('read'), status('failed', { errors: [{ code: 131026 }] }))
+  await callBack(status('read', { timestamp: 1750030075000 }), status('delivered'))
+  await callBack(status('sent'), status('read'), status('failed', { errors: [{ code: 131026 }] }))
 
   assert.deepEqual([closed.status, closed.body.error.code], [422, 'policy_violation'])
   assert.deepEqual([wire.to, wire.text.body, wire.biz_opaque_callback_data], [to.slice(1), 'Hi', sent.id])
@@ -166,11 +166,11 @@ test('a message is sent, and its receipts apply in any order and number', async 
 })
 
 test('a later failure is refunded, and a refused attempt has the error code', async (t) => {
-  const { graph, world, send, write, tell, read, api } = await connected(t)
+  const { graph, world, send, write, callBack, read, api } = await connected(t)
   await write()
   const { body: late } = await send('text', { body: 'Hi' })
   await world.settle()
-  await tell(
+  await callBack(
     graph.messages({
       statuses: [graph.status(graph.sent[0], 'failed', { errors: [{ code: 131049, title: 'Not delivered' }] })],
     }),
@@ -217,7 +217,7 @@ test('throttling is no failure, and a revoked token makes the channel wait until
 })
 
 test('inbound messages are stored once with their sender; replies and reactions reference our message', async (t) => {
-  const { graph, world, hook, send, write, tell, api } = await connected(t)
+  const { graph, world, hook, send, write, callBack, api } = await connected(t)
   await write()
   const { body: ours } = await send('button', {
     body: { text: 'At home?' },
@@ -239,12 +239,12 @@ test('inbound messages are stored once with their sender; replies and reactions 
     ],
   })
 
-  const taken = [await tell(said), await tell(said)]
-  const forged = await graph.tell(hook, [said], { secret: 'another' })
-  const other = await tell(
+  const taken = [await callBack(said), await callBack(said)]
+  const forged = await graph.report(hook, [said], { secret: 'another' })
+  const other = await callBack(
     graph.messages({ messages: [{ id: 'wamid.X', from: to.slice(1), type: 'text', text: { body: 'Hi' } }] }, '7'),
   )
-  const nonsense = await graph.tell(hook, [], { raw: '{"object":' })
+  const nonsense = await graph.report(hook, [], { raw: '{"object":' })
 
   assert.deepEqual([...taken, forged, other, nonsense], [200, 200, 401, 200, 200])
   const inbound = (await api.get('/v1/messages?direction=inbound')).body.data.slice(0, -1).toReversed()
@@ -262,7 +262,7 @@ test('inbound messages are stored once with their sender; replies and reactions 
 })
 
 test('inbound content always has the documented format: degrees become numbers, and unknown content is unsupported', async (t) => {
-  const { graph, api, tell } = await connected(t)
+  const { graph, api, callBack } = await connected(t)
   const contacts = [{ profile: { name: { first: 7 } }, wa_id: to.slice(1) }]
   const say = (type: string, content: unknown) => ({
     id: `wamid.${Math.random()}`,
@@ -290,15 +290,15 @@ test('inbound content always has the documented format: degrees become numbers, 
     say('text', { body: { deep: 1 } }),
   ]
 
-  const status = await tell(graph.messages({ contacts, messages: said }))
+  const status = await callBack(graph.messages({ contacts, messages: said }))
 
   const { status: listed, body } = await api.get('/v1/messages?direction=inbound&limit=100')
-  const { status: told } = await api.get('/v1/events?limit=100')
+  const { status: reported } = await api.get('/v1/events?limit=100')
   const read = (body.data as { type: string; content: Record<string, unknown> }[])
     .map(({ type, content }) => content[type])
     .toReversed()
   const unsupported = (provider_type: string) => ({ provider_type })
-  assert.deepEqual([status, listed, told], [200, 200, 200])
+  assert.deepEqual([status, listed, reported], [200, 200, 200])
   assert.deepEqual(read, [
     { latitude: 52.5, longitude: 13.25, name: 'Gate' },
     { latitude: 52.5, longitude: 13.25, address: null },
@@ -312,7 +312,7 @@ test('inbound content always has the documented format: degrees become numbers, 
 })
 
 test('the later of a stop and a resume of marketing applies, in any order of arrival', async (t) => {
-  const { graph, world, tell, write, api } = await connected(t)
+  const { graph, world, callBack, write, api } = await connected(t)
   await write()
   const seconds = Math.floor(world.clock.now() / 1000)
   const preference = (value: string, ago_seconds: number) => ({
@@ -325,26 +325,26 @@ test('the later of a stop and a resume of marketing applies, in any order of arr
   })
   const marketing = async () => (await api.get('/v1/contacts')).body.data[0].consent.whatsapp.marketing
   const afterTelling = async (value: string, ago_seconds: number) => {
-    await tell(preference(value, ago_seconds))
+    await callBack(preference(value, ago_seconds))
     return await marketing()
   }
 
-  const told = [
+  const reported = [
     await afterTelling('stop', 300),
     await afterTelling('resume', 400),
     await afterTelling('resume', 200),
     await afterTelling('stop', 250),
     await afterTelling('stop', 100),
   ]
-  await tell(preference('resume', 40), preference('stop', 50))
+  await callBack(preference('resume', 40), preference('stop', 50))
   const together = await marketing()
 
-  assert.deepEqual([...told, together], ['opted_out', 'opted_out', 'opted_in', 'opted_in', 'opted_out', 'opted_in'])
+  assert.deepEqual([...reported, together], ['opted_out', 'opted_out', 'opted_in', 'opted_in', 'opted_out', 'opted_in'])
   await world.invariants()
 })
 
 test('a stop of marketing blocks marketing templates, and a resume allows them', async (t) => {
-  const { graph, world, sendTemplate, tell, write, api } = await connected(t, [
+  const { graph, world, sendTemplate, callBack, write, api } = await connected(t, [
     template('offer', { category: 'MARKETING' }),
     template('order_update'),
   ])
@@ -356,13 +356,13 @@ test('a stop of marketing blocks marketing templates, and a resume allows them',
     field: 'user_preferences',
   })
 
-  await tell(preference('stop'))
+  await callBack(preference('stop'))
   const stopped = [await sendTemplate('offer'), await sendTemplate('order_update')]
   const [contact] = (await api.get('/v1/contacts')).body.data
-  await tell(preference('resume'))
+  await callBack(preference('resume'))
   const resumed = await sendTemplate('offer')
   await world.settle()
-  await tell(graph.messages({ statuses: [graph.status(graph.sent.at(-1), 'failed', { errors: [{ code: 131050 }] })] }))
+  await callBack(graph.messages({ statuses: [graph.status(graph.sent.at(-1), 'failed', { errors: [{ code: 131050 }] })] }))
   const again = await sendTemplate('offer')
 
   assert.deepEqual(
@@ -467,7 +467,7 @@ test('an unknown template is looked up before a send is refused; if the look-up 
 })
 
 test('templates are refreshed when WhatsApp reports a change, and every ten minutes', async (t) => {
-  const { graph, world, tell, sendTemplate, api, channel } = await connected(t, [
+  const { graph, world, callBack, sendTemplate, api, channel } = await connected(t, [
     template('order_update'),
     template('offer'),
   ])
@@ -478,8 +478,8 @@ test('templates are refreshed when WhatsApp reports a change, and every ten minu
   Object.assign(graph.templates[0], { status: 'PAUSED' })
   const before = await sendTemplate('order_update')
 
-  await tell({ field: 'message_template_status_update', value: { event: 'PAUSED' } })
-  const [told, after] = [await names(), await sendTemplate('order_update')]
+  await callBack({ field: 'message_template_status_update', value: { event: 'PAUSED' } })
+  const [reported, after] = [await names(), await sendTemplate('order_update')]
   graph.templates.pop()
   await world.clock.advance(9 * 60_000)
   await world.settle()
@@ -493,29 +493,29 @@ test('templates are refreshed when WhatsApp reports a change, and every ten minu
 
   assert.deepEqual([before.status, after.status], [202, 422])
   assert.deepEqual(
-    [told, kept, failed, await names()],
-    [['offer APPROVED', 'order_update PAUSED'], told, told, ['order_update PAUSED']],
+    [reported, kept, failed, await names()],
+    [['offer APPROVED', 'order_update PAUSED'], reported, reported, ['order_update PAUSED']],
   )
 })
 
 test('an account disabled at Meta loses its connection', async (t) => {
-  const { graph, tell, api, channel } = await connected(t)
+  const { graph, callBack, api, channel } = await connected(t)
   Object.assign(graph.number, { status: 'BANNED' })
 
-  await tell({ field: 'account_update', value: { event: 'DISABLED_UPDATE', ban_info: { waba_ban_state: 'DISABLE' } } })
+  await callBack({ field: 'account_update', value: { event: 'DISABLED_UPDATE', ban_info: { waba_ban_state: 'DISABLE' } } })
 
   assert.equal((await api.get(`/v1/channels/${channel.id}`)).body.connection_status, 'disconnected')
 })
 
 test('a send attempt whose answer was lost is resolved by its receipt, and not repeated', async (t) => {
-  const { graph, world, send, write, tell, read } = await connected(t)
+  const { graph, world, send, write, callBack, read } = await connected(t)
   await write()
   graph.refuse(to, 'cut')
   const { body: sent } = await send('text', { body: 'Hi' })
   await world.settle()
   const before = (await read(sent.id)).status
 
-  await tell(graph.messages({ statuses: [graph.status(graph.sent[0], 'delivered')] }))
+  await callBack(graph.messages({ statuses: [graph.status(graph.sent[0], 'delivered')] }))
   await world.clock.advance(60_000)
   await world.settle()
 
@@ -524,7 +524,7 @@ test('a send attempt whose answer was lost is resolved by its receipt, and not r
 })
 
 test('a callback may hold a thousand changes, which all apply', async (t) => {
-  const { graph, world, api, tell, channel } = await connected(t)
+  const { graph, world, api, callBack, channel } = await connected(t)
   const people = Array.from({ length: 500 }, (_, n) => `49151${String(n).padStart(8, '0')}`)
   const inbound = people.map((from, n) =>
     graph.messages({ messages: [{ id: `wamid.IN${n}`, from, type: 'text', text: { body: `Hi ${n}` } }] }),
@@ -536,7 +536,7 @@ test('a callback may hold a thousand changes, which all apply', async (t) => {
     field: 'user_preferences',
   }))
 
-  const status = await tell(...inbound, ...stops)
+  const status = await callBack(...inbound, ...stops)
 
   const [{ messages }] = await world.pool<
     [{ messages: number }]
@@ -550,7 +550,7 @@ test('a callback may hold a thousand changes, which all apply', async (t) => {
 })
 
 test('a message of several parts has the status of the least advanced part, and replies to each part are matched', async (t) => {
-  const { graph, world, send, write, tell, read } = await connected(t)
+  const { graph, world, send, write, callBack, read } = await connected(t)
   await write()
   const { body: sent } = await send('attachments', [
     { type: 'image', url: 'https://example.com/a.jpg', caption: 'A' },
@@ -559,14 +559,14 @@ test('a message of several parts has the status of the least advanced part, and 
   await world.settle()
   const status = (part: number, said: string) => graph.messages({ statuses: [graph.status(graph.sent[part], said)] })
 
-  await tell(status(0, 'read'), status(1, 'delivered'))
+  await callBack(status(0, 'read'), status(1, 'delivered'))
 
   assert.equal(graph.sent.length, 2)
   assert.equal((await read(sent.id)).status, 'delivered')
 })
 
 test('a failure after delivery changes nothing: the message is delivered with its last part, without a refund', async (t) => {
-  const { graph, world, send, write, tell, read } = await connected(t)
+  const { graph, world, send, write, callBack, read } = await connected(t)
   await write()
   const { body: sent } = await send('attachments', [
     { type: 'image', url: 'https://example.com/a.jpg' },
@@ -575,10 +575,10 @@ test('a failure after delivery changes nothing: the message is delivered with it
   await world.settle()
   const status = (part: number, said: string) => graph.messages({ statuses: [graph.status(graph.sent[part], said)] })
 
-  await tell(status(0, 'delivered'))
-  await tell(status(0, 'failed'))
+  await callBack(status(0, 'delivered'))
+  await callBack(status(0, 'failed'))
   const between = await read(sent.id)
-  await tell(status(1, 'delivered'))
+  await callBack(status(1, 'delivered'))
   const last = await read(sent.id)
 
   assert.deepEqual([between.status, last.status, last.billing.refunded], ['sent', 'delivered', false])
@@ -586,7 +586,7 @@ test('a failure after delivery changes nothing: the message is delivered with it
 })
 
 test('a part whose answer was lost is resolved by its receipt, and the remaining parts are sent once', async (t) => {
-  const { graph, world, send, write, tell, read } = await connected(t)
+  const { graph, world, send, write, callBack, read } = await connected(t)
   await write()
   graph.refuse(to, 'cut')
   const content = ['a', 'b', 'c'].map((name) => ({ type: 'image', url: `https://example.com/${name}.jpg` }))
@@ -595,11 +595,11 @@ test('a part whose answer was lost is resolved by its receipt, and the remaining
   const before = await read(sent.id)
 
   graph.refuse(to, 'none')
-  await tell(graph.messages({ statuses: [graph.status(graph.sent[0], 'delivered')] }))
+  await callBack(graph.messages({ statuses: [graph.status(graph.sent[0], 'delivered')] }))
   const after = await read(sent.id)
   await world.clock.advance(60_000)
   await world.settle()
-  await tell(...graph.sent.map((one) => graph.messages({ statuses: [graph.status(one, 'delivered')] })))
+  await callBack(...graph.sent.map((one) => graph.messages({ statuses: [graph.status(one, 'delivered')] })))
 
   assert.deepEqual([before.status, after.status, (await read(sent.id)).status], ['sending', 'sent', 'delivered'])
   assert.deepEqual(
@@ -615,7 +615,7 @@ test('deleting a channel deletes its templates, and later callbacks are 404', as
   await api.delete(`/v1/channels/${channel.id}`)
 
   assert.equal((await world.pool`select id from channel_templates`).length, 0)
-  assert.equal(await graph.tell(hook, [{ field: 'message_template_status_update', value: { event: 'PAUSED' } }]), 404)
+  assert.equal(await graph.report(hook, [{ field: 'message_template_status_update', value: { event: 'PAUSED' } }]), 404)
   await world.clock.advance(20 * 60_000)
   await world.settle()
 })
@@ -650,7 +650,7 @@ test('an inbound picture is downloaded with the token and served from our own ad
 })
 
 test('a scheduled marketing template fails if its recipient stops marketing before its time', async (t) => {
-  const { graph, world, api, channel, tell, read } = await connected(t, [
+  const { graph, world, api, channel, callBack, read } = await connected(t, [
     template('offer', { category: 'MARKETING', components: [{ type: 'BODY', text: 'Hi' }] }),
   ])
   const { body: planned } = await api.post('/v1/messages', {
@@ -662,7 +662,7 @@ test('a scheduled marketing template fails if its recipient stops marketing befo
   })
 
   const stop = { wa_id: to.slice(1), category: 'marketing_messages', value: 'stop', timestamp: 1750030073 }
-  await tell({ ...graph.messages({ user_preferences: [stop] }), field: 'user_preferences' })
+  await callBack({ ...graph.messages({ user_preferences: [stop] }), field: 'user_preferences' })
   await world.clock.advance(3600_000)
   await world.settle()
 

@@ -43,7 +43,7 @@ for (const seed of seeds) {
     assert.deepEqual(await simulation.unfinished(), [])
     assert.deepEqual([await simulation.breaches(), simulation.wrongPolls], [[], []])
     await simulation.world.invariants()
-    t.diagnostic(await simulation.told())
+    t.diagnostic(await simulation.reported())
   })
 }
 
@@ -233,7 +233,7 @@ async function simulate(t: TestContext, { world, random, shop, trial, channel, c
       }
       return found
     },
-    async told() {
+    async reported() {
       const [row] = await world.pool<
         { messages: number }[]
       >`select count(*) as messages from messages where origin_type = 'campaign'`

@@ -35,7 +35,7 @@ for (const seed of seeds) {
       [[], [], 0],
     )
     await simulation.world.invariants()
-    t.diagnostic(await simulation.told())
+    t.diagnostic(await simulation.reported())
   })
 }
 
@@ -348,7 +348,7 @@ function changesOf({ world, random, processes, shops, look, live, trial, made }:
     },
     async whileKilled(kill: () => Promise<void>) {
       alone = false
-      await Promise.all([random.pick(all)(), shops.tell(), shops.tell(), kill()])
+      await Promise.all([random.pick(all)(), shops.report(), shops.report(), kill()])
       alone = true
     },
   }
@@ -357,27 +357,27 @@ function changesOf({ world, random, processes, shops, look, live, trial, made }:
 function simulate({ world, random, processes, shops, look, live, made }: Scene, changes: ReturnType<typeof changesOf>) {
   const whileTimePasses = <T>(work: () => Promise<T>) => world.idleWatch.whileTimePasses(work, momentMs)
   const { work, killOne, letTimePass } = processes
-  const { tell } = shops
+  const { report } = shops
   const cancelLeftovers = async () => {
     for (const { name, run } of random.pick(processes.all).app.periodicJobs)
       if (['cancel-stopped-runs', 'delete-receipts', 'run-redactions'].includes(name)) await run()
   }
   const whole: Readonly<Record<string, () => Promise<unknown>>> = {
-    tell,
-    tellTwo: () => Promise.all([tell(), tell()]),
-    tellMany: () => Promise.all([tell(), tell(), tell(), tell()]),
-    tangle: () => Promise.all([tell(), changes.any(), work(), tell()]),
-    tangleMore: () => Promise.all([tell(), work(), changes.any(), tell(), work(), cancelLeftovers()]),
-    tellMore: () => Promise.all([tell(), tell(), tell(), work()]),
+    report,
+    reportTwo: () => Promise.all([report(), report()]),
+    reportMany: () => Promise.all([report(), report(), report(), report()]),
+    tangle: () => Promise.all([report(), changes.any(), work(), report()]),
+    tangleMore: () => Promise.all([report(), work(), changes.any(), report(), work(), cancelLeftovers()]),
+    reportMore: () => Promise.all([report(), report(), report(), work()]),
     changeWhileWorking: () => Promise.all([changes.any(), work()]),
-    collide: () => Promise.all([changes.collide(), tell(), work()]),
+    collide: () => Promise.all([changes.collide(), report(), work()]),
     work,
     workMore: work,
     letTimePass,
     letMoreTimePass: letTimePass,
     workLater: async () => {
       await letTimePass()
-      await Promise.all([work(), work(), tell()])
+      await Promise.all([work(), work(), report()])
     },
     kill: () => changes.whileKilled(killOne),
     cancelLeftovers,
@@ -443,7 +443,7 @@ function simulate({ world, random, processes, shops, look, live, made }: Scene, 
         where account_id = ${live.id} and direction = 'outbound' and not refunded`
       return made.credited - row!.spent - (await world.api(live).get('/v1/balance')).body.wallet_micros
     },
-    async told() {
+    async reported() {
       const outcomes = await world.pool<{ outcome: string; count: number }[]>`
         select status || coalesce(' ' || reason, '') as outcome, count(*)::int as count
         from automation_runs

@@ -41,7 +41,7 @@ for (const kind of kinds)
       if (kind === 'asked') assert.deepEqual(simulation.takenTwice(), [])
       await simulation.world.invariants()
       assert.equal(await simulation.spent(), priceMicros * (await simulation.standing()))
-      t.diagnostic(simulation.told())
+      t.diagnostic(simulation.reported())
     })
 
 interface Fate {
@@ -61,13 +61,13 @@ function backend(scripted: ScriptedProvider, kind: (typeof kinds)[number], seed:
   }
   const refusesTo = (to: string): boolean => to.endsWith('9')
   const failsAt = (to: string): boolean => kind === 'asked' && to.endsWith('8')
-  const tellLater = (message: OutboundMessage): void => {
+  const reportLater = (message: OutboundMessage): void => {
     const receipt = {
       kind: 'delivery_receipt',
       provider_id: providerIdOf(message.id, message.attempt),
       ...(kind === 'naming' ? { message_id: message.id } : {}),
     }
-    const told = failsAt(message.to)
+    const reported = failsAt(message.to)
       ? [
           {
             ...receipt,
@@ -79,7 +79,7 @@ function backend(scripted: ScriptedProvider, kind: (typeof kinds)[number], seed:
           { ...receipt, transition: 'accept' },
           { ...receipt, transition: 'deliver' },
         ]
-    receipts.push(...told, ...(random.below(3) === 0 ? told : []))
+    receipts.push(...reported, ...(random.below(3) === 0 ? reported : []))
   }
   const process = (message: OutboundMessage): Outcome => {
     const fate = fateOf(message.id)
@@ -88,7 +88,7 @@ function backend(scripted: ScriptedProvider, kind: (typeof kinds)[number], seed:
       return { kind: 'refused', code: 'upstream_rejected', provider_code: 'no', message: 'Not this one.' }
     }
     fate.taken.push(message.attempt)
-    tellLater(message)
+    reportLater(message)
     return accepted(message)
   }
   scripted.answer = (message): Answer => {
@@ -106,7 +106,7 @@ function backend(scripted: ScriptedProvider, kind: (typeof kinds)[number], seed:
     if ((answer === 'hang' || answer === unknown) && random.below(2) === 0) process(message)
     return answer
   }
-  scripted.tell = ({ id }) => {
+  scripted.queryStatus = ({ id }) => {
     if (kind === 'naming') return { kind: 'no_information' }
     if (random.below(100) < state.badness * 50) return noAnswer
     const { taken: attempts, refused } = fateOf(id)
@@ -266,7 +266,7 @@ async function simulate(t: TestContext, scene: Scene) {
       return row!.rows
     },
     spent: async () => creditMicros - ((await shop.api.get('/v1/balance')).body.wallet_micros as number),
-    told: () =>
+    reported: () =>
       `${sent.size} messages, ${scripted.sent.length} hand-overs, ${scripted.statusQueries.length} questions, ${processes.deaths()} deaths`,
   }
 }

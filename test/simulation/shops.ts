@@ -14,7 +14,7 @@ export interface Shop {
   secret: string
 }
 
-interface Telling {
+interface PreparedEvent {
   readonly source_id: string
   readonly send: () => Promise<Answered | null>
   /** null: the platform creates it. */
@@ -24,7 +24,7 @@ interface Telling {
 
 export interface Shops {
   readonly all: readonly Shop[]
-  tell(): Promise<void>
+  report(): Promise<void>
   /** null if the process was killed. */
   ask(method: string, path: string, key: string | undefined, body?: unknown): Promise<Answered | null>
   readonly faults: string[]
@@ -58,7 +58,7 @@ interface Asking {
   ) => Promise<Answered | null>
 }
 
-function tellingOf({ world, random, ask }: Asking, shop: Shop & { readonly id: string }, number: number): Telling {
+function prepareEvent({ world, random, ask }: Asking, shop: Shop & { readonly id: string }, number: number): PreparedEvent {
   const { id: source_id, account, secret } = shop
   if (shop.platform === 'shopify' && random.below(4) > 0) {
     const { customer, webhook } = shopifyCall(random, secret, number)
@@ -85,7 +85,7 @@ function receiptsNoted(faults: string[]) {
   const receipts = new Map<string, string>()
   const ofEvents = new Map<string, string>()
   const fresh = new Set<string>()
-  const note = ({ source_id, event_id }: Telling, answer: Answered | null): boolean => {
+  const note = ({ source_id, event_id }: PreparedEvent, answer: Answered | null): boolean => {
     if (answer === null || answer.status >= 300) return false
     const { body } = answer
     const wrong = (what: string) => void faults.push(`${what}: ${JSON.stringify(body)}`)
@@ -127,7 +127,7 @@ function stillWaiting(
 export function shopsOf(world: World, random: Random, processes: SimulatedProcesses, shops: Shop[], look: Look): Shops {
   const faults: string[] = []
   const { receipts, note } = receiptsNoted(faults)
-  const told: Telling[] = []
+  const reported: PreparedEvent[] = []
   let number = 0
 
   async function ask(
@@ -156,18 +156,18 @@ export function shopsOf(world: World, random: Random, processes: SimulatedProces
     }
   }
 
-  const make = (): Telling | null => {
+  const make = (): PreparedEvent | null => {
     const shop = random.pick(shops)
     if (shop.id === null) return null
     number += 1
-    return tellingOf({ world, random, ask }, { ...shop, id: shop.id }, number)
+    return prepareEvent({ world, random, ask }, { ...shop, id: shop.id }, number)
   }
 
   /** Reports an event; the runs that it cancels must have ended before the answer. */
-  const tellOne = async (telling: Telling): Promise<void> => {
-    const waiting = await look.waiting(telling.source_id, (run) => sameCustomer(run.customer, telling.customer))
-    const answer = await telling.send()
-    if (!note(telling, answer)) return
+  const reportOne = async (prepared: PreparedEvent): Promise<void> => {
+    const waiting = await look.waiting(prepared.source_id, (run) => sameCustomer(run.customer, prepared.customer))
+    const answer = await prepared.send()
+    if (!note(prepared, answer)) return
     const now = await look.runs(waiting.map(({ id }) => id))
     faults.push(...stillWaiting(waiting, now, answer!.body))
   }
@@ -177,15 +177,15 @@ export function shopsOf(world: World, random: Random, processes: SimulatedProces
     ask,
     faults,
     receipts,
-    async tell() {
-      const some: Telling[] = []
+    async report() {
+      const some: PreparedEvent[] = []
       for (let count = random.pick([1, 3, 6]); count > 0; count--) {
-        const one = told.length > 0 && random.below(4) === 0 ? random.pick(told) : make()
+        const one = reported.length > 0 && random.below(4) === 0 ? random.pick(reported) : make()
         if (one === null) continue
-        told.push(one)
+        reported.push(one)
         some.push(...(random.below(4) === 0 ? [one, one] : [one]))
       }
-      await Promise.all(some.map(tellOne))
+      await Promise.all(some.map(reportOne))
     },
   }
 }
@@ -242,13 +242,13 @@ function shopifyCall(random: Random, secret: string, number: number): { customer
     },
   )
   const isOfNobody = ['carts/update', 'fulfillments/create', 'refunds/create', 'customers/redact'].includes(topic)
-  const told = {
+  const reported = {
     ...(phone === null ? {} : { phone }),
     ...(email === null ? {} : { email }),
     ...(external_id === null ? {} : { external_id }),
   }
   return {
-    customer: isOfNobody ? {} : told,
+    customer: isOfNobody ? {} : reported,
     webhook: shopifyWebhook(topic, secret, body, { event_id: `shopify ${number}` }),
   }
 }

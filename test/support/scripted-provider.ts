@@ -33,7 +33,7 @@ export interface ScriptedProvider {
   /** For attempts that take time or have several parts. */
   send?: (message: OutboundMessage, attempt: SendAttempt) => Promise<Outcome>
   /** Default: no information. */
-  tell: (message: UnconfirmedMessage) => StatusQueryResult | Promise<StatusQueryResult>
+  queryStatus: (message: UnconfirmedMessage) => StatusQueryResult | Promise<StatusQueryResult>
   connect: (connection: Connection) => ConnectOutcome
 }
 
@@ -57,7 +57,7 @@ export function scriptedProvider(): ScriptedProvider {
     provider: {
       name: 'scripted',
       title: 'Scripted',
-      about: 'Answers as a test tells it.',
+      about: 'Answers as the test says.',
       types: ['sms'],
       offered: 'always',
       credentials: Type.Object({}, { additionalProperties: true }),
@@ -69,7 +69,7 @@ export function scriptedProvider(): ScriptedProvider {
     statusQueries: [],
     connects: 0,
     answer: accepted,
-    tell: () => ({ kind: 'no_information' }),
+    queryStatus: () => ({ kind: 'no_information' }),
     connect: () => ({ kind: 'connected' }),
   }
   return scripted
@@ -86,7 +86,7 @@ const adapterOf = (scripted: ScriptedProvider, clock: Clock): ProviderAdapter =>
   },
   async queryStatus(message) {
     scripted.statusQueries.push(message)
-    return await scripted.tell(message)
+    return await scripted.queryStatus(message)
   },
   async connect(connection) {
     scripted.connects += 1

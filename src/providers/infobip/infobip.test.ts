@@ -104,7 +104,7 @@ adapterSuite(infobip, async (t) => {
       fail: () => void (sim.messages.at(-1)!.status = infobipStatuses.undelivered),
     },
     async receipt() {
-      await sim.tell(sim.messages.at(-1)!, infobipStatuses.delivered)
+      await sim.report(sim.messages.at(-1)!, infobipStatuses.delivered)
       return caught.last()
     },
     hostile: (url) => ({ tools: toolsFor(url), connection: connectionTo(url) }),

@@ -439,7 +439,7 @@ test('polling pauses when throttled, and ends with an invalid token or nonsense'
   await clock.advance(7000)
   await until('it to ask again', () => sim.isPolled())
   sim.bot.bot_token = 'other'
-  await sim.tell({ update_id: 1 })
+  await sim.report({ update_id: 1 })
   const refused = await within('the session to end', session.ended)
   const again = await open()
   sim.bot.bot_token = bot_token

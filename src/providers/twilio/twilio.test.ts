@@ -177,7 +177,7 @@ adapterSuite(twilio, async (t) => {
     several: { why_not: 'One call is one message.' },
     statusQuery: twilioStatusQuery(sim, recipient),
     async receipt() {
-      await sim.tell(sim.messages.at(-1)!, 'delivered')
+      await sim.report(sim.messages.at(-1)!, 'delivered')
       return caught.last()
     },
     hostile: (url) => ({ tools: providerTools({ url }), connection }),

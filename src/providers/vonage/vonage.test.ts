@@ -125,7 +125,7 @@ for (const { connection, proof, sign: prove } of ways) {
       },
       taken: () => sim.messages.length,
       async receipt() {
-        await sim.tell(sim.messages.at(-1)!, { status: 'delivered' })
+        await sim.report(sim.messages.at(-1)!, { status: 'delivered' })
         return caught.last()
       },
       several: { why_not: 'One call is all parts of a text: the rest of one cannot be sent by itself.' },

@@ -61,7 +61,7 @@ async function twilioSamples(t: TestContext): Promise<AdapterSamples> {
     taken: () => sim.messages.length,
     statusQuery: twilioStatusQuery(sim, to),
     async receipt() {
-      await sim.tell(sim.messages.at(-1)!, 'delivered')
+      await sim.report(sim.messages.at(-1)!, 'delivered')
       return caught.last()
     },
   }

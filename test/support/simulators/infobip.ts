@@ -39,7 +39,7 @@ export interface InfobipSimulator {
   changeKey(api_key: string): void
   answerNext(...answers: Odd[]): void
   /** Sends a delivery report if the request asked for one. */
-  tell(message: InfobipMessage, status: InfobipStatus, error?: object): Promise<Response>
+  report(message: InfobipMessage, status: InfobipStatus, error?: object): Promise<Response>
   /** Forwards an inbound message to this address. */
   receive(webhook_url: string, ...results: readonly Readonly<Record<string, unknown>>[]): Promise<Response>
 }
@@ -101,7 +101,7 @@ export async function simulateInfobip(t: TestContext, options: InfobipOptions): 
     reject: (to, id, name) => void rejections.set(to.replace('+', ''), status(5, 'REJECTED', id, name)),
     changeKey: (key) => void (api_key = key),
     answerNext,
-    async tell(
+    async report(
       message,
       reported,
       error = { groupId: 0, groupName: 'OK', id: 0, name: 'NO_ERROR', description: 'No Error', permanent: false },

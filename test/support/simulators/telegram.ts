@@ -39,7 +39,7 @@ export interface TelegramSimulator {
   /** Resolves to the update id. */
   tap(message: SentMessage, text: string): Promise<number>
   /** By webhook, or as the answer to the polling request. */
-  tell(update: Fields): Promise<Response | undefined>
+  report(update: Fields): Promise<Response | undefined>
   repeat(update_id: number): Promise<Response | undefined>
 }
 
@@ -79,11 +79,11 @@ function startState(options: TelegramOptions): State {
 export async function simulateTelegram(t: TestContext, options: TelegramOptions): Promise<TelegramSimulator> {
   const state = startState(options)
   const http = await simulatedHttp(t, (request) => answerOf(state, request))
-  const tell = (update: Fields) => tellUpdate(state, update)
+  const report = (update: Fields) => reportUpdate(state, update)
   const number = () => (state.numbers += 1)
   const news = async (fields: Fields) => {
     const update_id = number()
-    await tell({ update_id, ...fields })
+    await report({ update_id, ...fields })
     return update_id
   }
   return {
@@ -115,8 +115,8 @@ export async function simulateTelegram(t: TestContext, options: TelegramOptions)
         },
       }),
     tap: (message, text) => news(tapOf(message, text, number())),
-    tell,
-    repeat: (update_id) => tell(state.callbacks.get(update_id)!),
+    report,
+    repeat: (update_id) => report(state.callbacks.get(update_id)!),
   }
 }
 
@@ -144,7 +144,7 @@ function tapOf(message: SentMessage, text: string, number: number): Fields {
   }
 }
 
-async function tellUpdate(state: State, update: Fields): Promise<Response | undefined> {
+async function reportUpdate(state: State, update: Fields): Promise<Response | undefined> {
   state.callbacks.set(Number(update['update_id']), update)
   const { webhook } = state
   if (webhook === null) {

@@ -35,7 +35,7 @@ export interface TwilioSimulator {
   answerNext(...answers: Odd[]): void
   file(name: string, content: Buffer, content_type: string): string
   /** Sends a status callback if the request asked for one. */
-  tell(message: TwilioMessage, status: string, more?: Readonly<Record<string, string>>): Promise<Response>
+  report(message: TwilioMessage, status: string, more?: Readonly<Record<string, string>>): Promise<Response>
   receive(webhook_url: string, fields: Readonly<Record<string, string>>): Promise<Response>
   post(url: string, fields: Readonly<Record<string, string>>, auth_token?: string): Promise<Response>
 }
@@ -72,7 +72,7 @@ export async function simulateTwilio(t: TestContext, options: TwilioOptions): Pr
       state.files.set(name, { content, content_type })
       return `${http.url}/2010-04-01/Accounts/${options.account_sid}/Messages/${sidOf('MM', 1)}/Media/${name}`
     },
-    async tell(message, status, more = {}) {
+    async report(message, status, more = {}) {
       message.status = status
       message.error_code = more['ErrorCode'] === undefined ? null : Number(more['ErrorCode'])
       const names = { MessageSid: message.sid, MessageStatus: status, SmsSid: message.sid, SmsStatus: status }

@@ -23,7 +23,7 @@ export interface VonageSimulator {
   changeSecret(api_secret: string): void
   answerNext(...answers: Odd[]): void
   /** Sends a part's receipt if the request asked for one. */
-  tell(message: VonageMessage, fields: Readonly<Record<string, string>>, part?: number): Promise<Response>
+  report(message: VonageMessage, fields: Readonly<Record<string, string>>, part?: number): Promise<Response>
   receive(webhook_url: string, fields: Readonly<Record<string, string>>): Promise<Response>
 }
 
@@ -37,7 +37,7 @@ export async function simulateVonage(t: TestContext, options: VonageOptions): Pr
     refuse: (to, ...parts) => void state.refusals.set(to.replace('+', ''), parts),
     changeSecret: (secret) => void (state.api_secret = secret),
     answerNext,
-    tell: ({ request, parts }, fields, part = 0) =>
+    report: ({ request, parts }, fields, part = 0) =>
       call(String(request['callback']), {
         msisdn: String(request['to']),
         to: String(request['from']),

@@ -41,7 +41,7 @@ export interface WhatsappSimulator {
   trouble(ending: string, ...troubles: Trouble[]): void
   refuse(to: string, trouble: Trouble): void
   /** Sends changes of one entry; resolves to the response status. */
-  tell(
+  report(
     webhook_url: string,
     changes: readonly Json[],
     more?: { readonly secret?: string; readonly account?: string; readonly raw?: string },
@@ -68,7 +68,7 @@ export async function startWhatsapp(): Promise<WhatsappSimulator> {
     subscribed: () => state.subscribed,
     trouble: (ending, ...troubles) => void state.troubles.push(...troubles.map((trouble) => ({ ending, trouble }))),
     refuse: (to, trouble) => void state.refusals.set(to.replace(/^\+/, ''), trouble),
-    tell: (webhook_url, changes, more = {}) => tell(credentials, webhook_url, changes, more),
+    report: (webhook_url, changes, more = {}) => report(credentials, webhook_url, changes, more),
     messages: (value, phone_number_id = credentials.phone_number_id) => ({
       field: 'messages',
       value: {
@@ -268,7 +268,7 @@ function answerTrouble(response: ServerResponse, trouble: Exclude<Trouble, 'none
 }
 
 /** Escapes non-ASCII characters before signing, as Meta does. */
-async function tell(
+async function report(
   { app_secret, business_account_id }: State['credentials'],
   webhook_url: string,
   changes: readonly Json[],
