@@ -79,7 +79,6 @@ async function measure(
   }
 }
 
-/** Runs that are due tomorrow. */
 async function makeRuns({ pool, port, keys, account_id, channel }: Service, count: number): Promise<void> {
   for (let n = 0; n < sourcesCount; n++) {
     const source = await call<{ id: string }>(port, keys[0]!, 'POST', '/v1/integration_sources', {
@@ -124,7 +123,6 @@ async function makeDue({ pool }: Service): Promise<number> {
   return due_ms
 }
 
-/** Resolves to milliseconds. */
 async function drain({ pool }: Service, due_ms: number): Promise<number> {
   for (const until = due_ms + drainedWithinMs; ; await delay(pollMs)) {
     const [row] = await pool<

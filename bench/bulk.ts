@@ -13,7 +13,6 @@ const warmUpWithinMs = 5000
 const rounds = 2
 /** Per second: a tenth of a small machine's capacity. */
 const rate = 500
-/** Per round; a slow machine submits fewer. */
 const bulkWithinMs = 30_000
 
 export const bulk: Measurement = {

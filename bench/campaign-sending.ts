@@ -16,7 +16,6 @@ const share = 0.5 * 0.9
 const channelsCount = 4
 /** Per second: low enough that requests do not wait for each other. */
 const requestRate = 100
-/** Warm-up. */
 const settlingMs = 5000
 const startWithinMs = 60_000
 const endWithinMs = 60_000
@@ -84,7 +83,6 @@ async function measure(
       compared('Node CPU for a message of campaigns', 'µs', cpu.node_us, of('node_us')),
       compared('PostgreSQL CPU for a message of campaigns', 'µs', cpu.postgres_us, of('postgres_us')),
       compared('median answer beside campaigns', 'ms', beside.p50_ms, p('p50_ms')),
-      // the effect of the load alone
       compared('… p99', 'ms', beside.p99_ms, ofAsMany('p99_ms')),
       compared('… median', 'ms', beside.p50_ms, ofAsMany('p50_ms')),
     ],
@@ -102,7 +100,6 @@ const requests = (
 ): Promise<LoadReport> =>
   run({ host: '127.0.0.1', port, connections, seconds, rate, keys, work: { kind: 'send', channel, keyed: false } })
 
-/** Microseconds per message, without requests. */
 async function cpuOf(service: Service, ids: readonly string[], seconds: number): Promise<CpuUse> {
   const before = await sentOf(service, ids)
   const counted = service.countCpu()
@@ -113,7 +110,6 @@ async function cpuOf(service: Service, ids: readonly string[], seconds: number):
   return { node_us: node_us / messages, postgres_us: postgres_us / messages }
 }
 
-/** Resolves to the ids once all are sending. */
 async function launch({ port, keys }: Service, count: number, seconds: number): Promise<string[]> {
   const post = (path: string, body: object) => call<{ id: string }>(port, keys[0]!, 'POST', path, body)
   const settings = { max_messages_per_second: 100_000 }
@@ -151,7 +147,6 @@ async function launch({ port, keys }: Service, count: number, seconds: number): 
   }
 }
 
-/** Resolves once their remaining work is done. */
 async function cancel({ port, keys }: Service, ids: readonly string[]): Promise<void> {
   for (const id of ids) await call(port, keys[0]!, 'POST', `/v1/campaigns/${id}/cancel`)
   for (const until = performance.now() + endWithinMs; ; await delay(200)) {

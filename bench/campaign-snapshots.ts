@@ -92,7 +92,6 @@ async function snapshot(service: Service, name: string, audience: object): Promi
   }
 }
 
-/** Sends messages until `ended`; the 99th percentile in milliseconds. */
 async function others(service: Service, ended: Promise<unknown>): Promise<number> {
   const times: number[] = []
   let over = false

@@ -13,7 +13,6 @@ const wantedShare = 0.6
 const rate = 100_000
 const reported = 1000
 const callbackSecret = 'secret'
-/** Work left over from sending is not counted. */
 const quietMs = 1000
 const template = {
   id: '1',
@@ -25,7 +24,6 @@ const template = {
 }
 const parcel = { type: 'template', template: { name: template.name, language: { code: template.language } } }
 
-/** A callback with a thousand changes, until the last was applied. */
 interface Told {
   readonly ms: number
   readonly cpu_us: number

@@ -12,7 +12,6 @@ const commandWithinMs = 60_000
 
 export interface Checkout {
   readonly root: string
-  /** In reports. */
   readonly name: string
 }
 
@@ -54,7 +53,6 @@ export async function checkOut(revision: string): Promise<CommitCheckout> {
     try {
       execFileSync('git', ['worktree', 'remove', '--force', root], { cwd: thisCheckout.root, stdio: 'ignore' })
     } catch {
-      // already removed
     }
   }
   // removes the worktree from the repository's list

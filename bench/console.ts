@@ -240,7 +240,6 @@ async function listFigures(
   return figures
 }
 
-/** The 95th percentile of sequential requests. */
 async function serverTimes(service: Service, cookies: Cookies, path: string, requests: number): Promise<number> {
   const headers = {
     cookie: cookies.map(({ name, value }) => `${name}=${value}`).join('; '),

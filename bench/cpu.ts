@@ -27,7 +27,6 @@ function statOf(pid: number | string): Stat | undefined {
   }
 }
 
-/** Running child processes, oldest first. */
 export const childrenOf = (pid: number): number[] => processes().filter((id) => statOf(id)?.parent === pid)
 
 const processes = (): number[] =>
@@ -86,7 +85,6 @@ export interface CpuUse {
   readonly postgres_us: number
 }
 
-/** The returned function returns the use since. */
 export function countCpu(node: number, postmaster: number): () => CpuUse {
   const before = { node: processCpu(node), postgres: treeCpu(postmaster) }
   return () => ({ node_us: processCpu(node) - before.node, postgres_us: treeCpu(postmaster) - before.postgres })

@@ -8,7 +8,6 @@ export interface Driver extends Disposable {
   run(plan: LoadPlan, ended?: Promise<unknown>): Promise<LoadReport>
 }
 
-/** Rejects runs in which the service refused requests. */
 export function startDriver(): Driver {
   const child: ChildProcess = fork(join(import.meta.dirname, 'load.ts'), ['child'], { stdio: 'inherit', execArgv: [] })
   return {

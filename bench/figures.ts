@@ -5,7 +5,6 @@ export interface Figure {
   readonly value: number
   readonly unit: string
   readonly reference?: { readonly name: string; readonly value: number }
-  /** `value` over `reference.value`. */
   readonly ratio?: number
   readonly target?: { readonly text: string; readonly met: boolean }
 }
@@ -17,7 +16,6 @@ export interface Section {
   readonly notes: readonly string[]
 }
 
-/** May be skipped, with the reason. */
 export interface Measurement {
   readonly name: string
   readonly title: string

@@ -43,7 +43,6 @@ export interface LoadReport {
 const latenciesMax = 4_000_000
 const answersPerSecondMax = 60_000
 const drainWithinMs = 5000
-/** Prepared webhooks; more are made while sending. */
 const webhooksPerSecond = 4000
 const webhooksMadeMax = 12_000
 
@@ -154,7 +153,6 @@ export async function runLoad(plan: LoadPlan, ended: AbortSignal): Promise<LoadR
   return promise
 }
 
-/** A late request counts its lateness as latency. */
 function keepTimetable(run: Run, rate: number): void {
   const nextDue = () => run.began + (run.asked * 1000) / rate
   const step = () => {
@@ -210,7 +208,6 @@ function openConnection(
 }
 
 function contentLength(bytes: Buffer, head: number): number {
-  // without its first letter, whose case varies
   const at = bytes.indexOf('ontent-', 0, 'latin1')
   if (at === -1 || at > head) return 0
   const digits = /ontent-length: *(\d+)/i.exec(bytes.toString('latin1', at, head))

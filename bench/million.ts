@@ -74,7 +74,6 @@ export async function loadMessages({ pool, account_id, channel }: Service, count
   }
   await withoutIndexes(pool, 'messages', () => withoutIndexes(pool, 'ledger_entries', load))
   await pool`update wallets set last_sequence = ${sequence + count} where account_id = ${account_id}`
-  // as a periodic job would have done
   await pool`update message_status_counts set folded = true`
   await pool.unsafe('vacuum analyze messages')
   await pool.unsafe('vacuum analyze ledger_entries')

@@ -23,14 +23,12 @@ export interface Load {
 }
 
 export interface Round extends LoadReport {
-  /** Microseconds per answer. */
   readonly node_us: number
   readonly postgres_us: number
 }
 
 export const connections = 64
 
-/** Measured until the last answer. */
 export async function sendRound(driver: Driver, service: Service, server: Running, load: Load): Promise<Round> {
   const counted = countCpu(server.pid, service.postmaster)
   const report = await send(driver, service, server, load)
@@ -64,14 +62,12 @@ export interface Path {
   readonly title: string
   readonly roles?: string
   readonly connections: number
-  /** A round ends at the last delivery, not the last answer. */
   readonly delivers: boolean
   readonly endpoints: number
 }
 
 export const paths = {
   accept: { title: 'Accepting messages', roles: 'api', connections, delivers: false, endpoints: 0 },
-  // with more callers, a commit holds more messages
   dispatch: { title: 'Dispatch: accepted to delivered', connections: 256, delivers: true, endpoints: 0 },
   cycle: { title: 'Full life cycle with two webhook endpoints', connections, delivers: true, endpoints: 2 },
 } as const satisfies Record<string, Path>

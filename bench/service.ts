@@ -38,13 +38,11 @@ export interface Service extends Running {
 }
 
 export interface ServiceOptions {
-  /** Absent: this one. */
   readonly checkout?: Checkout
   /** A file of the benchmark with arguments, in place of the checkout's command line. */
   readonly program?: readonly string[]
   readonly roles?: string
   readonly env?: Readonly<Record<string, string>>
-  /** Used in turn; absent: 45. */
   readonly keys?: number
   readonly node_args?: readonly string[]
 }
@@ -121,7 +119,6 @@ export function runningOf(child: ChildProcess, port: number, pid = child.pid!): 
   return { pid, port, stop, [Symbol.asyncDispose]: stop }
 }
 
-/** The product's process; `stop` leaves its folder. */
 export async function serve(
   data_dir: string,
   options: ServiceOptions = {},
@@ -153,7 +150,6 @@ export async function npmStart(data_dir: string): Promise<{ ready_ms: number; st
 
 export const freshFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'posthorn-bench-'))
 
-/** With wallet, keys and channel. `stop` removes everything. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   await using parts = new AsyncDisposableStack()
   const data_dir = await freshFolder()

@@ -151,7 +151,6 @@ function objectsIn(
     key === 'examples' || key === 'example' ? [] : objectsIn(entry, `${where}/${key}`),
   )
   const { properties } = value as { properties?: Record<string, Record<string, unknown>> }
-  // a property may be called `properties`
   return properties === undefined || where.endsWith('/properties')
     ? inner
     : [[where, properties, /Content(\/|$)/.test(where)], ...inner]

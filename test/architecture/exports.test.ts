@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { productSources, sources, withoutComments } from './sources.ts'
 
-/** Types are exported with the functions that use them. */
 const exportedValue = /^export (?:async )?(?:const|function\*?|class) (\w+)/gm
 
 test('every exported value is used by another file', () => {

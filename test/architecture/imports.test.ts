@@ -5,7 +5,6 @@ import test from 'node:test'
 import { productSources } from './sources.ts'
 import { importsOf } from './syntax.ts'
 
-/** A part is a folder or a file of `src`. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   lib: [],
   api: ['lib'],

@@ -6,7 +6,6 @@ import { ownedBy } from '../../src/platform/database/table-scope.ts'
 import { seedAccount } from '../support/seeded-account.ts'
 import { startWorld, type TestAccount, type World } from '../support/world.ts'
 
-/** Every row of an account as text, by table. */
 async function rowsOf({ pool }: World, account_id: string): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>()
   for (const table of Object.keys(tables)) {
@@ -27,7 +26,6 @@ async function rowsOf({ pool }: World, account_id: string): Promise<Map<string, 
 const idsIn = (rows: ReadonlyMap<string, readonly string[]>): Set<string> =>
   new Set([...rows.values()].flat().flatMap((row) => row.match(/\b[a-z]{2,5}_[0-9a-hjkmnp-tv-z]{26}\b/g) ?? []))
 
-/** Completes all work, including retries. */
 async function calm(world: World): Promise<void> {
   for (let minutes = 0; minutes < 30; minutes++) {
     await world.clock.advance(60_000)
@@ -39,7 +37,6 @@ async function calm(world: World): Promise<void> {
 /** A number belongs to one channel of the installation. */
 const senders = ['+4915100000001', '+4915100000002']
 
-/** Adds live data: money, a channel and its worker. */
 async function pay(world: World, { id }: TestAccount, identifier: string): Promise<void> {
   const { key } = await world.services.accounts.createKey({ account_id: id, mode: 'live' })
   const api = world.api(key)

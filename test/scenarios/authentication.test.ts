@@ -112,7 +112,6 @@ test('revocation, suspension and a new allowlist apply at once in their process,
   const fenced = await account.api.get('/v1/me')
   await accounts.setAllowlist(account.key_id, ['127.0.0.1'])
   const allowed = await account.api.get('/v1/me')
-  // another process changes the account
   await world.pool`update accounts set suspended_at = created_at where id = ${account.id}`
   await world.clock.advance(5_000)
   const late = await account.api.get('/v1/me')

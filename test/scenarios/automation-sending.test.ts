@@ -29,7 +29,6 @@ async function start(t: Parameters<typeof startWorld>[0]) {
   return { world, account, api: account.api, source }
 }
 
-/** Advances by half minutes, with the worker. */
 async function passFor(world: World, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += minute / 2) {
     await world.clock.advance(minute / 2)
@@ -525,7 +524,6 @@ test('a run claimed by a dead process is sent by another one after half a minute
   const { world, account, api, source } = await start(t)
   const automation = await automationOf(account, source)
   const [id] = await happened(world.platform, account, automation, [{ to }])
-  // a process died at this moment
   await world.pool`update automation_runs set next_run_at = ${new Date(world.clock.now() + 30_000).toISOString()} where id = ${id!}`
 
   await world.clock.advance(29_000)

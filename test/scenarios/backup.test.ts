@@ -37,7 +37,6 @@ async function folder(t: TestContext): Promise<string> {
   return made
 }
 
-/** The rows of every table in a backup. */
 async function contents(sql: Db): Promise<Record<string, string>> {
   const found: Record<string, string> = {}
   for (const { name, columns } of await tablesOf(sql)) {
@@ -59,7 +58,6 @@ const hello = (to: string, more = {}) => ({
   ...more,
 })
 
-/** A world with an object of most kinds and work in progress. */
 async function busyWorld(
   t: TestContext,
 ): Promise<{ world: World; key: string; endpoint: string; received: () => number }> {

@@ -6,7 +6,6 @@ import test from 'node:test'
 import { assertAlone } from '../support/pages.ts'
 import { startWorld } from '../support/world.ts'
 
-/** Other pages of the reference. */
 const alone = ['/docs/threat-model', '/docs/providers', '/docs/settings', '/docs/commands']
 const pagesOf = (path: string, folder: string): string[] =>
   readdirSync(join(import.meta.dirname, '../../docs', folder))

@@ -44,7 +44,6 @@ test('balances of transactions follow from each other, whichever process posted 
   const addresses = [world.base_url, second.base_url]
   const { account, channel } = await openShop(world, 60, 0)
 
-  // half of them fail and are refunded
   const sends = Array.from({ length: 60 }, (_, at) =>
     apiClient(addresses[at % 2]!, account.key).post('/v1/messages', {
       channel,

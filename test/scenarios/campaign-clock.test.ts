@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { startWorld, type World } from '../support/world.ts'
 
-/** Advances by tenths of a second, with all workers. */
 async function pass(world: World, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 100) {
     for (const worker of ['heartbeat', 'campaign-snapshots', 'campaigns', 'dispatch', 'callbacks', 'project-campaigns'])

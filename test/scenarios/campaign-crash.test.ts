@@ -16,7 +16,6 @@ const workers = 3
 const price = 7500
 const credit = 2 * campaignsAtOnce * recipientsEach * price
 const clock = systemClock()
-/** Afterwards the rest is completed without kills. */
 const wildMs = effort(8_000, 20_000)
 
 test('despite kills, pauses, resumes and cancels, each recipient has one message or a reason, and counters, wallet and events are exact', async (t) => {

@@ -45,7 +45,6 @@ async function waiting({ world, id }: Crowded): Promise<number> {
   return row!.count
 }
 
-/** No recipient is sent to afterwards, and counters and cost agree. */
 async function over(crowd: Crowded, status: string, sent: number): Promise<void> {
   const { world, account, api, id, handedTo } = crowd
   await passFor(world, 40_000, 500)
@@ -55,7 +54,7 @@ async function over(crowd: Crowded, status: string, sent: number): Promise<void>
     [counters.total, counters.queued, counters.sent, counters.failed, counters.cancelled],
     [recipients, 0, sent, 0, recipients - sent],
   )
-  assert.equal(new Set(handedTo()).size, sent, 'nobody else is handed over')
+  assert.equal(new Set(handedTo()).size, sent, 'no other message is sent')
   const { data } = (await api.get(`/v1/campaigns/${id}/recipients?limit=100&status=cancelled`)).body
   assert.equal(data.length, recipients - sent)
   const withdrawn = data.filter(({ message_id }: { message_id: string | null }) => message_id !== null)

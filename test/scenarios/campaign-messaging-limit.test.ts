@@ -161,7 +161,6 @@ test('two processes that send on one channel respect its limit together', async 
 
 const scenario = fc.record({
   limit: fc.integer({ min: 1, max: 14 }),
-  /** Recipients reached before. */
   before: fc.subarray(Array.from({ length: 10 }, (_, i) => i)),
   now: fc.subarray(
     Array.from({ length: 14 }, (_, i) => i),

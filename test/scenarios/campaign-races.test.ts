@@ -198,7 +198,7 @@ for (const [what, ask, after] of [
       // the worker then locks the campaign but no recipient
       await tx`lock table campaign_recipients in access exclusive mode`
       const begun = world.tick('campaigns')
-      await until('the pass to wait for its recipients', async () => (await lockWaits(world.pool)) > 0)
+      await until('the run to wait for its recipients', async () => (await lockWaits(world.pool)) > 0)
       return { answer: await ask(api, { id, channel }), pass: begun }
     })
     await pass

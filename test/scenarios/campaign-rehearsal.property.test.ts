@@ -23,7 +23,6 @@ const contact = fc.record({
   timezone: fc.option(fc.constantFrom('Europe/Vienna', 'Asia/Tokyo', 'America/New_York'), { nil: null }),
   tags: fc.subarray(['a', 'b']),
   listed: fc.boolean(),
-  /** Deleted contacts keep their opt-out. */
   gone: fc.integer({ min: 0, max: 4 }).map((of) => of === 4),
 })
 

@@ -69,7 +69,6 @@ async function snapshots(world: World): Promise<void> {
 const rowsOf = async (world: World): Promise<number> =>
   (await world.pool<{ rows: number }[]>`select count(*) as rows from campaign_recipients`)[0]!.rows
 
-/** Resolves to the recipients of the first chunk. */
 async function firstChunk(world: World): Promise<number> {
   for (let turn = 0; turn < 10 && (await rowsOf(world)) === 0; turn++) await world.tick('campaign-snapshots')
   return await rowsOf(world)
@@ -203,7 +202,6 @@ test('an audience that is too large at its snapshot fails the campaign without r
     audience: { type: 'segment', segment_id: segment },
   })
   await snapshots(world)
-  // removes the written rows
   await world.tick('campaigns')
 
   assert.deepEqual(

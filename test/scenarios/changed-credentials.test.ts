@@ -8,7 +8,6 @@ import { startWorld } from '../support/world.ts'
 
 const sender = '+4915100000001'
 
-/** A provider whose credential is one token. */
 async function tokenWorld(t: TestContext) {
   const scripted = scriptedProvider()
   const secret = (title: string) => Type.String({ title, description: 'A secret.', format: 'password' })

@@ -34,7 +34,6 @@ const wait = async (world: World, ms: number) => {
 test('messages wait while their channel is disabled, and are sent when it is active again', async (t) => {
   const { world, api, send, change, read } = await liveWorld(t)
   const inOneMinute = (await send({ send_at: new Date(world.clock.now() + 60_000).toISOString() })).body.id
-  // in the memory of the process
   const atOnce = (await send()).body.id
 
   await change({ status: 'disabled' })

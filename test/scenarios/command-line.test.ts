@@ -26,7 +26,6 @@ interface Ran {
   readonly json: any
 }
 
-/** A separate database and data folder, and commands on them. */
 async function installation(t: TestContext) {
   const database = await testDatabase()
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-'))
@@ -355,7 +354,6 @@ test('doctor changes nothing and reports missing migrations', async (t) => {
   assert.deepEqual([after.code, after.json.ok], [0, true])
 })
 
-/** Runs `posthorn serve --json` as a process. */
 async function serve(t: TestContext, env: Record<string, string>) {
   const child = spawn(
     process.execPath,
@@ -390,7 +388,7 @@ async function serve(t: TestContext, env: Record<string, string>) {
 test('the first account is created only by a start that can print its keys', async (t) => {
   const { env, run } = await installation(t)
   const taken = createServer().listen(0, '127.0.0.1')
-  await within('a port to be taken', once(taken, 'listening'))
+  await within('a port to be in use', once(taken, 'listening'))
   t.after(() => taken.close())
   const { port } = taken.address() as AddressInfo
 

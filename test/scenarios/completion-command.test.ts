@@ -17,7 +17,6 @@ async function script(...argv: string[]): Promise<string> {
   return out
 }
 
-/** The completions that bash offers after the last word. */
 async function offered(...words: string[]): Promise<string[]> {
   const typed = words.map((word) => `'${word}'`).join(' ')
   const asking = `${await script('bash')}\nCOMP_WORDS=(posthorn ${typed})\nCOMP_CWORD=${words.length}\n_posthorn\nprintf '%s\\n' "\${COMPREPLY[@]}"`

@@ -87,7 +87,6 @@ test('the audience of a live campaign is counted with one free connection, also 
   assert.deepEqual(totals, [3, 1])
 })
 
-/** Does `work` while all other connections are in use. */
 async function withOneConnection<T>(world: World, work: () => Promise<T>): Promise<T> {
   const { in_use, max } = poolUse(world.pool)
   const held = await Promise.all(Array.from({ length: max - in_use - 1 }, () => world.pool.reserve()))

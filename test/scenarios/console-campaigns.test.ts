@@ -29,7 +29,6 @@ async function changeTemplates(
   page: Page,
   change: (templates: Record<string, unknown>[]) => Record<string, unknown>[],
 ): Promise<void> {
-  // requests in progress must end before the test
   const answered = () => page.unrouteAll({ behavior: 'wait' })
   await answered()
   closing(t, answered)

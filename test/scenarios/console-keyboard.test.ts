@@ -28,7 +28,6 @@ async function type(page: Page, target: Locator, text: string): Promise<void> {
   await page.keyboard.type(text)
 }
 
-/** Types again if the browser dropped it. */
 async function choose(page: Page, select: Locator, label: string): Promise<void> {
   await until(
     `${label} to be chosen`,

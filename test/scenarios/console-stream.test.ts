@@ -137,7 +137,7 @@ test('an unknown event id, or too many missed events, cause a reset', async (t) 
   const id = await send()
   await world.settle()
   await pass()
-  await until('what comes afterwards', () => reported(lost).length === 4)
+  await until('the later events', () => reported(lost).length === 4)
 
   assert.deepEqual(reported(lost), ['reset', 'reset', `message.sent ${id}`, `message.delivered ${id}`])
 })
@@ -278,7 +278,7 @@ test('a change is streamed once also after the clock was set back', async (t) =>
   ).body
   await world.settle()
   await look()
-  await until('what comes afterwards', () => reported(heard).includes(`message.delivered ${id}`))
+  await until('the later events', () => reported(heard).includes(`message.delivered ${id}`))
 
   assert.deepEqual(reported(heard), ['reset', `message.sent ${id}`, `message.delivered ${id}`])
 })

@@ -371,7 +371,7 @@ test('an import whose connections are cut repeatedly counts every row once', asy
   const pass = () => world.tick('imports').catch(() => 0)
 
   for (let cuts = 0; cuts < 12; cuts++) {
-    await until('every connection to stand before the cut', async () =>
+    await until('every connection to be open before the cut', async () =>
       (await Promise.allSettled(Array.from({ length: 10 }, () => world.pool`select 1`))).every(
         (query) => query.status === 'fulfilled',
       ),

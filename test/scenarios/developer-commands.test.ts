@@ -31,7 +31,6 @@ async function runWith(env: Env, argv: readonly string[], answer?: string) {
   return { code, out, err, asked, json: argv.includes('--json') && out !== '' ? JSON.parse(out) : undefined }
 }
 
-/** The service, an account, and commands with a separate home folder. */
 async function start(t: TestContext, options: AccountOptions = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'home-'))
   closing(t, () => rm(folder, { recursive: true }))

@@ -10,16 +10,13 @@ type Mode = 'live' | 'test'
 
 interface Made {
   readonly ids: readonly string[]
-  /** undefined: the kind has no mode. */
   readonly mode: Mode | undefined
 }
 
 interface Scene {
   readonly world: World
-  /** Owns all the objects. */
   readonly owner: ConsoleClient
   readonly account: TestAccount
-  /** Of another account. */
   readonly stranger: ConsoleClient
 }
 
@@ -38,7 +35,6 @@ async function scene(t: test.TestContext): Promise<Scene> {
   return { world, owner, account, stranger }
 }
 
-/** By the first words of the path. */
 async function makeAll({ world, owner, account }: Scene): Promise<Map<string, Made>> {
   const live = await world.services.accounts.createKey({ account_id: account.id, mode: 'live' })
   const hands = { test: account, live: { ...account, api: world.api(live.key) } }
@@ -75,7 +71,6 @@ async function makeAll({ world, owner, account }: Scene): Promise<Map<string, Ma
   return made
 }
 
-/** An unknown id of the same kind and length. */
 const missing = (id: string): string => id.replace(/[0-9a-z]{8}$/, 'zzzzzzzz')
 
 /** The part of a response that does not depend on the object. */

@@ -46,7 +46,6 @@ async function holdLists(t: TestContext, { pool, platform }: World): Promise<() 
   return release
 }
 
-/** The number of running expensive reads. */
 const underWay = async ({ pool }: World): Promise<number> =>
   (
     await pool`select from pg_stat_activity where datname = current_database() and application_name like '% reads' and state <> 'idle'`

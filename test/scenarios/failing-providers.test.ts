@@ -55,7 +55,7 @@ test('a provider that hangs does not delay other channels and has few attempts i
   }
 
   // two seconds of its rate of thirty, three more in memory, and probes
-  assert.ok(hanging() <= 80, `${hanging()} were handed over`)
+  assert.ok(hanging() <= 80, `${hanging()} were sent`)
   assert.ok(Math.max(...most) <= 60 + 90 + 20, `${Math.max(...most)} were in hand`)
 })
 
@@ -77,7 +77,7 @@ test('while a provider fails, messages wait, can be cancelled and expire, and th
   provider.answer = accepted
   await live(minute)
 
-  assert.ok(tried <= 60, `${tried} hand-overs before it was noticed`)
+  assert.ok(tried <= 60, `${tried} attempts before it was noticed`)
   assert.ok(probes <= 5, `${probes} probes in twenty seconds`)
   assert.deepEqual([cancelled, (await read(late)).error.code], [200, 'expired'])
   assert.equal((waiting['queued'] ?? 0) + (waiting['sending'] ?? 0), 101)
@@ -179,7 +179,7 @@ test('after a lost connection one message is sent first', async (t) => {
   await live(2 * minute)
 
   assert.equal(lost, 'disconnected')
-  assert.ok(few < 10, `${few} hand-overs reported of the loss`)
+  assert.ok(few < 10, `${few} attempts reported the loss`)
   assert.deepEqual([first, await statuses()], [1, { sent: 21 }])
 })
 

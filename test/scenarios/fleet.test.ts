@@ -62,10 +62,10 @@ test(
     await load.moved()
     const accepted = await load.stop()
 
-    const handedOver = () => fleet.twilio.messages.map(({ form }) => form.get('To')!)
+    const sentMessages = () => fleet.twilio.messages.map(({ form }) => form.get('To')!)
     await until(
-      'every message to be handed over',
-      () => missingOf(accepted.values(), handedOver()),
+      'every message to be sent',
+      () => missingOf(accepted.values(), sentMessages()),
       (missing) => missing === 0,
     )
     await until(
@@ -87,7 +87,7 @@ test(
     const doctor = await fleet.command('doctor', '--json')
 
     t.diagnostic(`${accepted.size} messages accepted`)
-    assert.deepEqual(handedOver().toSorted(), [...accepted.values()].toSorted())
+    assert.deepEqual(sentMessages().toSorted(), [...accepted.values()].toSorted())
     assert.deepEqual(shown.toSorted(), [...accepted.keys()].map((id) => `message.sent ${id}`).toSorted())
     assert.equal(balance.wallet_micros, credit - accepted.size * price)
     assert.equal(doctor.status, 0, doctor.stdout + doctor.stderr)
@@ -139,11 +139,11 @@ test(
     const per_second = 10
     const [channel] = await fleet.channels(key, 1, per_second)
     const arrived: number[] = []
-    const handedOver = () => fleet.twilio.messages.length
+    const sentMessages = () => fleet.twilio.messages.length
     const watch = new AbortController()
     const watching = (async () => {
       while (!watch.signal.aborted) {
-        for (let at = arrived.length; at < handedOver(); at++) arrived.push(clock.now())
+        for (let at = arrived.length; at < sentMessages(); at++) arrived.push(clock.now())
         await clock.sleep(5)
       }
     })()
@@ -157,12 +157,12 @@ test(
     const answers = await Promise.all(
       halves.map((half, at) => fleet.apis[at]!.api(key).post('/v1/messages/batch', { messages: half })),
     )
-    await until('some to be handed over', () => handedOver() > 30)
+    await until('some to be sent', () => sentMessages() > 30)
     const holder = (await until('a worker to hold it', () => holderOf(fleet, channel!)))!
     const heir = fleet.workers.find((worker) => worker !== holder)!
     await holder.kill('service')
     await holdsAll(fleet, heir, [channel!])
-    await until('all to be handed over', () => handedOver() >= messages.length)
+    await until('all to be sent', () => sentMessages() >= messages.length)
     watch.abort()
     await watching
 
@@ -171,7 +171,7 @@ test(
       [207, 207],
     )
     assert.equal(new Set(fleet.twilio.messages.map(({ form }) => form.get('To'))).size, messages.length)
-    assert.equal(handedOver(), messages.length)
+    assert.equal(sentMessages(), messages.length)
     // two dispatchers would double the rate; a stalled machine may bunch some arrivals
     const rates = arrived
       .slice(30)
@@ -183,7 +183,6 @@ test(
   },
 )
 
-/** The number of wanted values that are missing. */
 function missingOf(wanted: Iterable<string>, there: readonly string[]): number {
   const seen = new Set(there)
   return [...wanted].filter((id) => !seen.has(id)).length
@@ -191,7 +190,6 @@ function missingOf(wanted: Iterable<string>, there: readonly string[]): number {
 
 const recipientOf = (n: number): string => `+4930${String(1_000_000 + n)}`
 
-/** The worker that has the channel's lease, if any. */
 async function holderOf({ pool, workers }: Fleet, channel_id: string): Promise<ServiceProcess | undefined> {
   const [lease] = await pool<
     { process_id: string }[]
@@ -206,7 +204,6 @@ async function holdsAll(fleet: Fleet, worker: ServiceProcess, channels: readonly
   })
 }
 
-/** Waits until the process counts as alive again. */
 async function beats({ pool }: Fleet, service: ServiceProcess): Promise<void> {
   await until('a heartbeat', async () => {
     const [row] =
@@ -272,7 +269,6 @@ function startLoad({ apis }: Fleet, key: string, channels: readonly string[]) {
     }
   })
   return {
-    /** Resolves once some more messages are accepted. */
     async moved() {
       const before = accepted.size
       await until('messages to be accepted', () => {
@@ -280,7 +276,6 @@ function startLoad({ apis }: Fleet, key: string, channels: readonly string[]) {
         return accepted.size > before + 50
       })
     },
-    /** Resolves to accepted messages with their recipients. */
     async stop() {
       stopping = true
       await Promise.all(running)
@@ -290,7 +285,6 @@ function startLoad({ apis }: Fleet, key: string, channels: readonly string[]) {
   }
 }
 
-/** undefined: no answer in time. */
 async function withinPatience<T>(answer: Promise<T>): Promise<T | undefined> {
   const over = new AbortController()
   const late = clock.sleep(patienceMs, over.signal).then(() => undefined)

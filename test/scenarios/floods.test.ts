@@ -8,7 +8,6 @@ import { startWorld } from '../support/world.ts'
 
 const megabyte = 1024 * 1024
 
-/** A connection and its answers so far. */
 interface Line {
   readonly socket: Socket
   text: string

@@ -127,7 +127,6 @@ function mountedDisk(t: TestContext): string | undefined {
   return disk
 }
 
-/** Writes a file until the disk is full; resolves to its path. */
 function fill(path: string): string {
   const file = openSync(path, 'w')
   try {

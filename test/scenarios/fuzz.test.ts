@@ -9,7 +9,6 @@ import { effort } from '../support/effort.ts'
 
 const runsPerOperation = effort(4, 24)
 
-/** Values that have caused bugs. */
 const nasty = fc.constantFrom<unknown>(
   null,
   true,
@@ -53,7 +52,6 @@ const nasty = fc.constantFrom<unknown>(
 )
 const anything = fc.oneof({ weight: 3, arbitrary: nasty }, { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 4 }) })
 
-/** A valid body with values replaced, removed or added at any depth. */
 function mutated(example: unknown): fc.Arbitrary<unknown> {
   if (typeof example !== 'object' || example === null)
     return fc.oneof({ weight: 4, arbitrary: fc.constant(example) }, { weight: 1, arbitrary: anything })

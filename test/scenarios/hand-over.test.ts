@@ -8,8 +8,7 @@ import { startWorld, type World } from '../support/world.ts'
 
 const priceMicros = 7500
 
-/** A live channel in a world with one process. */
-async function lonely(t: TestContext, settings: object) {
+async function singleProcess(t: TestContext, settings: object) {
   const world = await startWorld(t)
   const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
   const channel = await api.post('/v1/channels', {
@@ -24,31 +23,29 @@ async function lonely(t: TestContext, settings: object) {
     (await api.post('/v1/messages', { channel: channel.body.id, to, type: 'text', text: { body: 'Hi' } })).body
       .id as string
   // the first message makes this process the channel's dispatcher, which then gets messages in memory
-  await comeToRest(world, await send(), 'delivered')
+  await waitForStatus(world, await send(), 'delivered')
   await world.app.processes.open()
   return { world, api, send, status: async (id: string) => (await api.get(`/v1/messages/${id}`)).body.status as string }
 }
 
-/** Counts send attempts. */
-async function handedOver({ app }: World): Promise<number> {
+async function attemptCount({ app }: World): Promise<number> {
   const { values } = await app.platform.metrics.dispatch_lag_seconds.get()
   return values.filter(({ metricName }) => metricName?.endsWith('_count')).reduce((sum, { value }) => sum + value, 0)
 }
 
 /** Starts a run and returns while the provider does not answer. */
-async function beginPass(world: World): Promise<{ readonly pass: Promise<number> }> {
-  const before = await handedOver(world)
+async function beginRun(world: World): Promise<{ readonly pass: Promise<number> }> {
+  const before = await attemptCount(world)
   const pass = world.tick('dispatch')
   await until(
-    'a message to be handed over',
-    () => handedOver(world),
+    'a message to be sent',
+    () => attemptCount(world),
     (count) => count > before,
   )
   return { pass }
 }
 
-/** Runs until the provider's answer is written. */
-async function comeToRest(world: World, id: string, end: string): Promise<void> {
+async function waitForStatus(world: World, id: string, end: string): Promise<void> {
   await until(
     `${id} to be ${end}`,
     async () => {
@@ -63,10 +60,10 @@ async function comeToRest(world: World, id: string, end: string): Promise<void> 
 }
 
 test('a message in progress cannot be cancelled, whatever its status', async (t) => {
-  const { world, api, send, status } = await lonely(t, { latency_ms: 2000 })
+  const { world, api, send, status } = await singleProcess(t, { latency_ms: 2000 })
   const id = await send()
 
-  const { pass } = await beginPass(world)
+  const { pass } = await beginRun(world)
   const before = await status(id)
   const refused = await api.post(`/v1/messages/${id}/cancel`)
   await world.clock.advance(350)
@@ -74,7 +71,7 @@ test('a message in progress cannot be cancelled, whatever its status', async (t)
   await world.clock.advance(350)
   await world.pass('dispatch')
   const again = await api.post(`/v1/messages/${id}/cancel`)
-  await comeToRest(world, id, 'delivered')
+  await waitForStatus(world, id, 'delivered')
 
   assert.equal(before, 'queued')
   assert.deepEqual([refused.status, refused.body.error.code, again.status], [409, 'message_state_invalid', 409])
@@ -88,26 +85,26 @@ test('a message in progress cannot be cancelled, whatever its status', async (t)
 })
 
 test('a message with a slow provider becomes `sending`', async (t) => {
-  const { world, send, status } = await lonely(t, { latency_ms: 2000 })
+  const { world, send, status } = await singleProcess(t, { latency_ms: 2000 })
   const id = await send()
 
-  const { pass } = await beginPass(world)
+  const { pass } = await beginRun(world)
   await world.clock.advance(350)
   await pass
   await world.pass('dispatch')
 
   assert.equal(await status(id), 'sending')
-  await comeToRest(world, id, 'delivered')
+  await waitForStatus(world, id, 'delivered')
   await world.invariants()
 })
 
 test('a message that waits in memory can be cancelled', async (t) => {
-  const { world, api, send, status } = await lonely(t, { max_messages_per_second: 1 })
+  const { world, api, send, status } = await singleProcess(t, { max_messages_per_second: 1 })
   await world.clock.advance(1000)
   await send()
   const id = await send()
   await world.tick('dispatch')
-  const before = await handedOver(world)
+  const before = await attemptCount(world)
 
   const cancelled = await api.post(`/v1/messages/${id}/cancel`)
   for (let i = 0; i < 70; i++) {
@@ -117,23 +114,23 @@ test('a message that waits in memory can be cancelled', async (t) => {
 
   assert.equal(cancelled.status, 200)
   assert.equal(await status(id), 'failed')
-  assert.equal(await handedOver(world), before)
+  assert.equal(await attemptCount(world), before)
   assert.equal((await api.get('/v1/balance')).body.wallet_micros, 1_000_000 - 2 * priceMicros)
   await world.invariants()
 })
 
 test('an opt-out cancels messages in memory, but not those in progress', async (t) => {
-  const { world, api, send, status } = await lonely(t, { latency_ms: 2000, max_messages_per_second: 1 })
+  const { world, api, send, status } = await singleProcess(t, { latency_ms: 2000, max_messages_per_second: 1 })
   await world.clock.advance(1000)
   const away = await send('+4915112345601')
   const waiting = await send('+4915112345601')
   const contact = (await api.post('/v1/contacts', { phone: '+4915112345601' })).body.id
 
-  const { pass } = await beginPass(world)
+  const { pass } = await beginRun(world)
   const stopped = await api.patch(`/v1/contacts/${contact}`, { consent: { sms: { status: 'opted_out' } } })
   await world.clock.advance(50)
   await pass
-  await comeToRest(world, away, 'delivered')
+  await waitForStatus(world, away, 'delivered')
 
   assert.equal(stopped.status, 200, JSON.stringify(stopped.body))
   assert.equal(await status(waiting), 'failed')
@@ -141,7 +138,7 @@ test('an opt-out cancels messages in memory, but not those in progress', async (
 })
 
 test('throttled and refused attempts are recorded', async (t) => {
-  const { world, api, send, status } = await lonely(t, {})
+  const { world, api, send, status } = await singleProcess(t, {})
   const throttled = await send('+19995550024')
   const refused = await send('+19995550001')
 
@@ -157,10 +154,10 @@ test('throttled and refused attempts are recorded', async (t) => {
 })
 
 test('a second process waits until the first one has written its attempts in progress', async (t) => {
-  const { world, api, send, status } = await lonely(t, { latency_ms: 2000 })
+  const { world, api, send, status } = await singleProcess(t, { latency_ms: 2000 })
   const other = await startProcess(t, world, 'newcomer')
   const id = await send()
-  const { pass } = await beginPass(world)
+  const { pass } = await beginRun(world)
 
   let open = false
   const opening = other.app.processes.open().then(() => (open = true))
@@ -177,22 +174,22 @@ test('a second process waits until the first one has written its attempts in pro
   await world.clock.advance(50)
   await pass
   const next = await send()
-  const { pass: last } = await beginPass(world)
+  const { pass: last } = await beginRun(world)
   assert.equal(
     (await api.post(`/v1/messages/${next}/cancel`)).body.error.message,
     'The message is sending; only a queued message can be cancelled.',
   )
   await world.clock.advance(50)
   await last
-  await comeToRest(world, id, 'delivered')
-  await comeToRest(world, next, 'delivered')
+  await waitForStatus(world, id, 'delivered')
+  await waitForStatus(world, next, 'delivered')
   await world.invariants()
 })
 
 test('a stopping service waits for its attempts in progress and for nothing else', async (t) => {
-  const { world, send } = await lonely(t, { latency_ms: 2000 })
+  const { world, send } = await singleProcess(t, { latency_ms: 2000 })
   const id = await send()
-  await beginPass(world)
+  await beginRun(world)
 
   let stopped = false
   const stopping = world.app.stop().then(() => (stopped = true))
@@ -207,7 +204,7 @@ test('a stopping service waits for its attempts in progress and for nothing else
 })
 
 test('messages in progress of a dead process are `sending`, cannot be cancelled, and are sent', async (t) => {
-  const { world, api, send, status } = await lonely(t, {})
+  const { world, api, send, status } = await singleProcess(t, {})
   const mortal = await startProcess(t, world, 'mortal')
   const id = await send()
   await world.pool`update dispatch_jobs set process_id = 'mortal', next_run_at = ${world.clock.iso(60_000)} where message_id = ${id}`

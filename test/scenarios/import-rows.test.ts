@@ -9,7 +9,6 @@ import { startWorld } from '../support/world.ts'
 async function start(t: TestContext) {
   const world = await startWorld(t)
   const { api } = await world.account()
-  /** Imports a file to its end. */
   const imported = async (csv: string) => {
     const started = await api.send(
       'POST',

@@ -20,7 +20,6 @@ import { startWorld, type PlatformOptions, type World } from '../support/world.t
 const picture = Buffer.from(Array.from({ length: 70_000 }, (_, i) => (i * 31) % 256))
 const day = 24 * 3600_000
 
-/** A provider's file server. */
 async function fileServer(t: TestContext, serve: RequestListener) {
   const server = patientServer(serve).listen(0, '127.0.0.1')
   await within('the provider to listen', once(server, 'listening'))
@@ -35,7 +34,6 @@ async function fileServer(t: TestContext, serve: RequestListener) {
 const servePicture: RequestListener = (_request, response) =>
   void response.writeHead(200, { 'content-type': 'image/png' }).end(picture)
 
-/** A live channel that receives files from these hosts. */
 async function mailbox(t: TestContext, hosts: readonly string[], settings: PlatformOptions['settings'] = {}) {
   const world = await startWorld(t, { settings: { webhook_allowed_hosts: hosts, ...settings } })
   const { api } = await world.account({ mode: 'live' })

@@ -5,7 +5,6 @@ import { startWorld } from '../support/world.ts'
 
 const phone = '+4915112345678'
 
-/** Changes to the contact between two preferences. */
 interface Ada {
   change(body: object): Promise<unknown>
   remove(): Promise<unknown>

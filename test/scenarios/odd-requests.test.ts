@@ -5,7 +5,6 @@ import { text } from 'node:stream/consumers'
 import test from 'node:test'
 import { startWorld } from '../support/world.ts'
 
-/** The service's response to these bytes. */
 async function answerTo(
   base_url: string,
   bytes: string,

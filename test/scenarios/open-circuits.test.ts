@@ -19,7 +19,6 @@ async function liveWorld(t: TestContext) {
     statusOf,
     send: (to: string, more: object = {}) => scripted.send({ to, ...more }),
     sendMany: (to: string, count: number, more: object = {}) => scripted.sendMany(count, { to, ...more }),
-    /** Seconds until the message is sent. */
     async secondsUntilSent(id: string) {
       for (let seconds = 0; seconds < 300; seconds++) {
         await world.settle()
@@ -87,7 +86,7 @@ test('a probe whose recipient has opted out is replaced by the next message', as
     await Promise.all(blocked.map(statusOf)),
     Array.from({ length: 5 }, () => 'failed'),
   )
-  assert.ok(provider.sent.length > tried, `nothing was handed over on ${channel}`)
+  assert.ok(provider.sent.length > tried, `nothing was sent on ${channel}`)
 })
 
 /** A provider that failed for two minutes and works again, with the next probe nearly half a minute away. */

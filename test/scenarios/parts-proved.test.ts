@@ -15,7 +15,6 @@ type Ending = 'taken' | 'lost' | 'hang' | 'refused' | 'away'
 async function liveWorld(t: TestContext) {
   const scripted = await scriptedWorld(t)
   const { world, api, provider, callBack } = scripted
-  /** Sent parts in order, and the outcomes of the next ones. */
   const parts: number[] = []
   const steps: (Ending | Promise<Ending>)[] = []
   provider.send = async ({ already_accepted }: OutboundMessage, { clock, signal, took }): Promise<Outcome> => {
@@ -41,7 +40,6 @@ async function liveWorld(t: TestContext) {
     ...scripted,
     parts,
     steps,
-    /** Sends these in one callback. */
     report: async (...reports: object[]) => {
       await callBack(...reports)
       await world.tick('callbacks')
@@ -144,7 +142,7 @@ test('receipts of parts are applied in any order and number, even before our own
   const answer = Promise.withResolvers<Ending>()
   steps.push('taken', answer.promise)
   const id = await send()
-  const handOver = await begin()
+  const begun = await begin()
 
   await report(
     receipt(id, 2, 'deliver'),
@@ -155,7 +153,7 @@ test('receipts of parts are applied in any order and number, even before our own
   )
   const during = await read(id)
   answer.resolve('taken')
-  await handOver.ended()
+  await begun.ended()
   await world.settle()
   const sent = await read(id)
   await report(receipt(id, 3, 'deliver'), receipt(id, 3, 'accept'), receipt(id, 1, 'deliver'))
@@ -173,12 +171,12 @@ test('one callback may prove all parts of a message before any answer arrives', 
   const answer = Promise.withResolvers<Ending>()
   steps.push('taken', 'taken', answer.promise)
   const id = await send()
-  const handOver = await begin()
+  const begun = await begin()
 
   await report(receipt(id, 3, 'open'), receipt(id, 2, 'open'), receipt(id, 1, 'deliver'))
   const during = await read(id)
   answer.resolve('taken')
-  await handOver.ended()
+  await begun.ended()
   await wait(3600_000)
 
   assert.deepEqual([during.status, (await read(id)).status, parts], ['delivered', 'delivered', [1, 2, 3]])
@@ -199,11 +197,11 @@ for (const [name, ending] of [
     await world.clock.advance(30_000)
     const answer = Promise.withResolvers<Ending>()
     steps.push(answer.promise)
-    const handOver = await begin()
+    const begun = await begin()
 
     await report(receipt(id, 2, 'accept'))
     answer.resolve(ending)
-    await handOver.ended()
+    await begun.ended()
     for (const ms of [30_000, 0, 24 * 3600_000]) await wait(ms)
 
     assert.deepEqual(

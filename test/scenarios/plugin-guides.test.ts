@@ -13,7 +13,6 @@ import { startWorld, type World } from '../support/world.ts'
 const guides = join(import.meta.dirname, '../../docs/guides')
 const run = promisify(execFile)
 
-/** The guide's blocks in this language. */
 async function blocksIn(language: string): Promise<string[]> {
   const blocks = blocksOf(await readFile(join(guides, 'plugins.md'), 'utf8'))
   return blocks.filter((block) => block.language === language).map(({ text }) => text)

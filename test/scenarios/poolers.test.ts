@@ -47,7 +47,6 @@ ${more}
 `,
   )
   await chmod(folder, 0o755)
-  // it does not run as root
   const child = spawn(program!, ['-q', file], {
     stdio: 'ignore',
     ...(process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {}),

@@ -115,13 +115,10 @@ function startCrowd(t: TestContext, plan: Omit<SubmittingProcess, 'name'>) {
     for (const child of living.values()) child.kill('SIGKILL')
   })
   return {
-    /** Resolves when one of them has submitted something. */
     moved: () => moved.promise,
     finished: () => living.size === 0,
-    /** Resolves when none is left. */
     end: () => ended.promise,
     kills: () => kills,
-    /** SIGKILL, then a replacement. */
     async killOne(place: number) {
       const child = living.get(place)
       if (child === undefined) return

@@ -322,7 +322,6 @@ test("a marketing stop during the commit of a producer's message prevents it", a
   await world.invariants()
 })
 
-/** An account with this much money and this many rows. */
 async function shop(t: TestContext, credit_micros: number, count = 12) {
   const producer = testProducer()
   const world = await startWorld(t, { producers: [producer.fragment] })
@@ -338,7 +337,6 @@ async function shop(t: TestContext, credit_micros: number, count = 12) {
   return { world, producer, sent: { account, channel, keys, submit } }
 }
 
-/** Locks an account's wallet until released. */
 async function holdWallet(t: TestContext, { database_url }: { readonly database_url: string }, account_id: string) {
   const other = testPool(database_url, { max: 2, application_name: 'other' })
   closing(t, () => other.end({ timeout: 1 }))

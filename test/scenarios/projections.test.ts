@@ -277,7 +277,7 @@ test('the counters are exact at every read while two processes fold and one is k
   held.release()
   assert.ok((await first) instanceof Error)
   const after = await counting.wrong(world.pool)
-  await until('what the dead was folding to come back', () => world.tick('project-test'))
+  await until('the rows of the dead process to be unlocked', () => world.tick('project-test'))
   await world.settle()
 
   assert.deepEqual(

@@ -8,7 +8,6 @@ import { startWorld, type World } from '../support/world.ts'
 /** The wait of an item after its first look-up. */
 const waitMs = 200
 
-/** A live channel, and a function that sends its callbacks. */
 async function connected(world: World, type: 'sms' | 'whatsapp') {
   const { id: account_id, api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
   const credentials = { callback_secret: 's3cret' }
@@ -380,7 +379,6 @@ test('a receipt does not overtake an earlier one of its message that another pro
   await world.invariants()
 })
 
-/** A sender and the recipient's consent (behaviour: consent 4.5). */
 async function recipient(world: World) {
   const { api, channel, callBack } = await connected(world, 'sms')
   const from = '+4915112345678'

@@ -23,7 +23,6 @@ const without = (program: string): string | false =>
 interface Ports {
   readonly http: number
   readonly https: number
-  /** The address of the service behind it. */
   readonly service: string
 }
 
@@ -119,7 +118,6 @@ async function startProxy(t: TestContext, proxy: Proxy, service: string): Promis
   return { https, http: `http://127.0.0.1:${ports.http}` }
 }
 
-/** A client at this address that accepts any certificate. */
 const from = (localAddress: string) => new Agent({ localAddress, connect: { rejectUnauthorized: false } })
 
 for (const proxy of [nginx, caddy])

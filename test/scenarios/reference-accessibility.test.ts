@@ -6,7 +6,6 @@ import { withoutChromium as skip } from '../support/chromium.ts'
 import { accessibilityBreaches, openConsole, schemes, sidewaysPixels, widths, looks } from '../support/console.ts'
 import { startWorld } from '../support/world.ts'
 
-/** One page of each kind. */
 const paths = [
   '/docs',
   '/docs/api/messages',

@@ -14,7 +14,6 @@ interface Opened {
   readonly page: Page
   /** Logged errors, including policy violations. */
   readonly complaints: string[]
-  /** Requested addresses. */
   readonly asked: string[]
 }
 

@@ -11,7 +11,6 @@ import { siteOf } from '../../src/docs/site.ts'
 import { assertAlone } from '../support/pages.ts'
 import { startWorld, type World } from '../support/world.ts'
 
-/** Pages derived from routes and catalogues. */
 const pagesOf = ({ app }: World): string[] => [
   '/docs',
   '/docs/errors',

@@ -21,7 +21,6 @@ interface RefusedError {
   readonly details?: readonly { readonly param: string }[]
 }
 
-/** A response, and its size in bytes with headers. */
 async function ask(
   world: World,
   { key }: TestAccount,
@@ -161,7 +160,6 @@ const name = fc.constantFrom(
 )
 const count = fc.constantFrom(1, 3, 120, 3000)
 
-/** A value with many errors, as text. */
 const wrong: fc.Arbitrary<string> = fc.oneof(
   leaf,
   fc.tuple(leaf, count).map(([value, n]) => `[${times(n, value)}]`),

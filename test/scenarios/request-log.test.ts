@@ -11,7 +11,6 @@ interface Line {
   readonly [field: string]: unknown
 }
 
-/** The lines logged at level `info` from now on. */
 function logged(t: TestContext, world: World): Line[] {
   const lines: Line[] = []
   t.mock.method(world.app.platform.log, 'info', (line: Line) => void lines.push(line))

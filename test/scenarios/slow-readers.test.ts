@@ -10,11 +10,10 @@ const clients = 40
 const aheadEach = 30
 const growthMax = 400 * 1024 * 1024
 
-/** Connections that send these bytes and read nothing. */
 function neverReading(t: TestContext, world: World, count: number, bytes: string): Socket[] {
   const sockets = Array.from({ length: count }, () => {
     const socket = connect(Number(new URL(world.base_url).port), '127.0.0.1')
-    socket.on('error', () => undefined) // unread
+    socket.on('error', () => undefined)
     socket.write(bytes)
     return socket
   })

@@ -33,7 +33,6 @@ async function smscWorld(t: TestContext, ids: readonly string[]) {
     await world.settle()
     return body.id as string
   }
-  /** Time for `looks` attempts to match receipts. */
   const look = async (looks = 4) => {
     for (let n = 0; n < looks; n++) {
       await world.settle('callbacks')

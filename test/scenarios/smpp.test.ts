@@ -155,7 +155,6 @@ test('a receipt with the id in another notation finds its message, also in anoth
   const { world, sim, hand, read } = await connected(t, { id: (n) => (0xab00 + n).toString(16) })
   const id = await hand()
 
-  // neither side remembers anything
   await world.stop()
   const next = await startProcess(t, world, 'next')
   await next.pass('sessions')
@@ -389,7 +388,7 @@ test('a reconnect reports an account bound elsewhere as unreachable as soon as t
 
   sim.bindStatus = 0x05
   sim.cut()
-  await until('the connection to be gone', () => sim.bound() === 0)
+  await until('the connection to end', () => sim.bound() === 0)
   await until('the holder to notice', async () => {
     await holder.pass('sessions')
     return (await reconnect()) === 503
@@ -407,12 +406,12 @@ test('an SMSC that ends the old session for the bind of a reconnect causes no lo
   await world.settle()
   sim.answer = null
   const cut = await send()
-  const handedOver = world.tick('dispatch')
+  const dispatching = world.tick('dispatch')
   await until('the message to be under way', () => sim.submitted.length === 1)
 
   const asked = await api.post(`/v1/channels/${channel.id}/reconnect`)
   sim.answer = 0
-  await handedOver
+  await dispatching
   await until('the bind that tried the credentials to end', () => sim.bound() === 0)
   const behind = await send()
   await reopened({ world, sim })

@@ -27,11 +27,11 @@ async function twoProcesses(t: TestContext, settings: object = {}) {
       await world.tick('heartbeat')
     },
     /** Begins a run of the sleeper and returns during a send attempt. */
-    async beginPass() {
+    async beginRun() {
       const before = provider.sent.length + provider.statusQueries.length
       const work = sleeper.app.worker('dispatch').tick()
       await until(
-        'a message to be handed over',
+        'a message to be sent',
         () => provider.sent.length + provider.statusQueries.length,
         (now) => now > before,
       )
@@ -81,7 +81,7 @@ for (const status of ['queued', 'sending'] as const)
   })
 
 test('a process that stalled right before an attempt leaves it to the process that rescued the message', async (t) => {
-  const { world, provider, send, pass, stall, beginPass, read } = await twoProcesses(t)
+  const { world, provider, send, pass, stall, beginRun, read } = await twoProcesses(t)
   provider.answer = () => unknown
   const id = await send()
   await world.clock.advance(1000)
@@ -90,7 +90,7 @@ test('a process that stalled right before an attempt leaves it to the process th
   const reported = Promise.withResolvers<StatusQueryResult>()
   provider.queryStatus = () => reported.promise
   provider.answer = accepted
-  const { work } = await beginPass()
+  const { work } = await beginRun()
 
   await stall()
   provider.queryStatus = () => ({ kind: 'not_found' })
@@ -106,12 +106,12 @@ test('a process that stalled right before an attempt leaves it to the process th
 
 test('the outcome of a stalled process neither ends nor hastens a job that another has sent since', async (t) => {
   for (const late of [unavailable, refused]) {
-    const { world, provider, send, pass, stall, beginPass, read, job } = await twoProcesses(t)
+    const { world, provider, send, pass, stall, beginRun, read, job } = await twoProcesses(t)
     const answer = Promise.withResolvers<Outcome>()
     provider.answer = () => answer.promise
     const id = await send()
     await world.clock.advance(1000)
-    const { work } = await beginPass()
+    const { work } = await beginRun()
     await stall()
     provider.answer = () => unknown
     await world.settle('dispatch')
@@ -133,12 +133,12 @@ test('the outcome of a stalled process neither ends nor hastens a job that anoth
 })
 
 test('the outcome of a stalled process does not affect a job that another has in progress', async (t) => {
-  const { world, provider, send, pass, stall, beginPass, read } = await twoProcesses(t)
+  const { world, provider, send, pass, stall, beginRun, read } = await twoProcesses(t)
   const [first, second] = [Promise.withResolvers<Outcome>(), Promise.withResolvers<Outcome>()]
   provider.answer = () => first.promise
   const id = await send()
   await world.clock.advance(1000)
-  const { work } = await beginPass()
+  const { work } = await beginRun()
   await stall()
   provider.answer = () => second.promise
   const other = world.tick('dispatch')

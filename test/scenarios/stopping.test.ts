@@ -22,7 +22,6 @@ const timeout = 900_000 + rounds * 60_000
 
 interface Tally {
   answered: number
-  /** Answers with `Connection: close`. */
   last: number
   refused: number
   readonly problems: string[]
@@ -72,7 +71,6 @@ test(
 )
 
 test('the process ends after its last log line, whatever connections are open', async (t) => {
-  // a socket that stays open
   const script =
     "if (process.argv.includes('serve')) import('node:net').then(({ createServer }) => createServer().listen(0, '127.0.0.1'))"
   const kept = `--import=data:text/javascript,${encodeURIComponent(script)}`
@@ -134,7 +132,6 @@ test('a stop that cannot wait for hanging providers logs so once, and no databas
   )
 })
 
-/** A service with its log from `info` on, and a live key. */
 async function liveService(t: TestContext, settings: Readonly<Record<string, string>> = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-stopping-'))
   closing(t, () => rmSync(dataDir, { recursive: true, force: true }))

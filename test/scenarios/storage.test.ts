@@ -95,7 +95,6 @@ async function cancelWaiting(operator: Pool): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Refuses rows of this table with this SQLSTATE. */
 async function refuseRows({ pool }: World, table: string, state: string): Promise<void> {
   await pool.unsafe(
     `create function refuse_rows() returns trigger language plpgsql as $$ begin raise 'no' using errcode = '${state}'; end $$`,
@@ -117,7 +116,7 @@ async function readOnly(t: TestContext, world: World): Promise<() => Promise<voi
       await sql.unsafe(`alter database ${name} set default_transaction_read_only = ${value}`)
     })
     await operator`select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
-    await until('new sessions to stand', async () => {
+    await until('new sessions to open', async () => {
       const [row] = await world.pool<{ transaction_read_only: string }[]>`show transaction_read_only`.catch(() => [])
       return row?.transaction_read_only === value
     })

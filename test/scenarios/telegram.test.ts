@@ -344,7 +344,7 @@ test('without an https address the bot is polled, and no update is lost', async 
   const first = await sim.say(ada, { text: 'One' })
   await cameIn(1)
   await sim.repeat(first)
-  await until('the repeated one to be taken', () => sim.waiting() === 0 && sim.isPolled())
+  await until('the repeated update to be received', () => sim.waiting() === 0 && sim.isPolled())
   const button = { body: { text: 'At home?' }, action: { buttons: [{ reply: { id: 'yes', title: 'Yes' } }] } }
   await hand({ type: 'button', button })
   await sim.tap(sim.sent[1]!, 'Yes')

@@ -24,7 +24,6 @@ async function connected(t: TestContext) {
     api,
     channel,
     send,
-    /** Template requests to the provider. */
     questions: () => graph.calls.filter((call) => call.endsWith('/message_templates')).length,
     async misspell(names: number) {
       for (let n = 0; n < names; n++) assert.equal((await send(`misspelt_${n}`)).status, 422)

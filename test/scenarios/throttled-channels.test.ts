@@ -19,7 +19,6 @@ async function liveWorld(t: TestContext) {
   const { world, channel } = scripted
   return {
     ...scripted,
-    /** Advances time in steps, as for a running service. */
     async live(ms: number, step_ms = 1000) {
       for (let passed = 0; passed < ms; passed += step_ms) {
         await world.clock.advance(step_ms)
@@ -57,7 +56,7 @@ test('a channel throttled for half a minute sends single probes, then resumes mo
   const late = await sent()
 
   // the concurrent attempts, and probes after 1, 2, 4, 8, 16 seconds
-  assert.ok(tried >= 5 && tried <= 15, `${tried} hand-overs`)
+  assert.ok(tried >= 5 && tried <= 15, `${tried} attempts`)
   assert.equal(during, '1')
   assert.ok(soon >= 2 && soon <= 15, `${soon} were sent at first`)
   assert.ok(late - before >= 56, `${late - before} were sent in two seconds later`)
@@ -105,7 +104,7 @@ test('it waits as long as its provider asks, and sends one message until the pro
   await world.clock.advance(2000)
   for (let passes = 0; passes < 3; passes++) await world.pass('dispatch')
 
-  assert.ok(first <= 15, `${first} hand-overs`)
+  assert.ok(first <= 15, `${first} attempts`)
   assert.deepEqual([before - first, provider.sent.length - before], [0, 1])
 })
 
@@ -166,7 +165,7 @@ test('a process that takes over the channel respects its pause, and resumes more
   const soon = await sent()
   await live(30_000)
 
-  assert.ok(tried > 0 && tried < 20, `${tried} hand-overs`)
+  assert.ok(tried > 0 && tried < 20, `${tried} attempts`)
   assert.equal(during, 0)
   assert.ok(soon > 0 && soon < 80, `${soon} were sent within seconds`)
   assert.equal(await sent(), 100)
@@ -234,7 +233,7 @@ test('answered status queries do not count for the channel: one with hanging sen
 
   assert.equal(await figure(), '0')
   // the queried message was not sent again, and the others were probes
-  assert.ok(provider.sent.length - before <= 8, `${provider.sent.length - before} hand-overs`)
+  assert.ok(provider.sent.length - before <= 8, `${provider.sent.length - before} attempts`)
 })
 
 test('a provider that throttles status queries pauses the channel, and is queried again', async (t) => {

@@ -138,14 +138,14 @@ test('a collector receives request, send attempt and delivery as one trace, with
   const refused = await api.post('/v1/messages', { channel: 'ch_test_sms' }, { traceparent })
   // a stopping service waits for its collector only briefly
   const ours = await until(
-    'the spans of two requests, of the hand-over and of the delivery',
+    'the spans of two requests, the send attempt and the delivery',
     () => spans.filter(({ traceId }) => traceId === trace_id),
     ({ length }) => length >= 4,
   )
   const code = await service.stop()
 
   const [accepted, refusal] = ours.filter(({ name }) => name === 'POST /v1/messages')
-  const handOver = ours.find(({ name }) => name === 'send sms')
+  const attempt = ours.find(({ name }) => name === 'send sms')
   const delivery = ours.find(({ name }) => name === 'deliver message.sent')
   const line = service
     .errors()
@@ -153,7 +153,7 @@ test('a collector receives request, send attempt and delivery as one trace, with
     .find((each) => each.includes(refused.body.error.request_id))
   assert.deepEqual([sent.status, refused.status, code], [202, 400, 0])
   assert.deepEqual([accepted?.parentSpanId, refusal?.parentSpanId], [parent, parent])
-  assert.deepEqual([handOver?.parentSpanId, delivery?.parentSpanId], [accepted?.spanId, accepted?.spanId])
+  assert.deepEqual([attempt?.parentSpanId, delivery?.parentSpanId], [accepted?.spanId, accepted?.spanId])
   assert.equal(verifiedId(receiver.received[0]!, endpoint.secret), receiver.received[0]!.json.id)
   assert.equal(receiver.received[0]!.headers['traceparent'], `00-${trace_id}-${delivery!.spanId}-01`)
   assert.equal((JSON.parse(line!) as { trace_id: string }).trace_id, trace_id)

@@ -15,7 +15,6 @@ after(() => rm(join(folder, '..'), { recursive: true, force: true }))
 const installed = join(folder, 'node_modules/@posthorn/client')
 const bytesMax = 15 * 1024
 
-/** The errors of `tsc` for this program, one per line. */
 async function errorsOf(name: string, program: string): Promise<string[]> {
   await writeFile(join(folder, name), program)
   const types = ['--typeRoots', join(root, 'node_modules/@types'), '--types', 'node']

@@ -33,7 +33,6 @@ function program(name: keyof Runtimes): string {
   return installed[name]
 }
 
-/** No proxy and no look for updates. */
 const env = {
   PATH: process.env['PATH'],
   HOME: folder,
@@ -137,7 +136,6 @@ test(
 const runIn = (name: keyof Runtimes, ...args: readonly string[]) =>
   run(program(name), args, { cwd: folder, env, timeout: programWithinMs })
 
-/** A module as bundlers make it, gzipped. */
 async function bundled(name: string, module: string): Promise<Buffer> {
   await writeFile(join(folder, `${name}.mjs`), module)
   const { stdout } = await runIn(

@@ -14,7 +14,6 @@ const root = join(import.meta.dirname, '../..')
 const { folder } = await installClient()
 after(() => rm(join(folder, '..'), { recursive: true, force: true }))
 
-/** The errors of `tsc` for all of these programs. */
 async function errorsOf(programs: ReadonlyMap<string, string>): Promise<string[]> {
   await mkdir(join(folder, 'programs'), { recursive: true })
   for (const [name, text] of programs) await writeFile(join(folder, 'programs', `${name}.ts`), text)

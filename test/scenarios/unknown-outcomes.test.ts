@@ -228,7 +228,7 @@ test('a refused second attempt does not affect a message that the provider has r
   await world.settle()
   await world.clock.advance(halfAMinute)
   await world.pass('dispatch')
-  const handedOver = provider.sent.length
+  const sentBefore = provider.sent.length
   await callBack(receipt(id, 'accept'))
   await world.settle('callbacks')
 
@@ -242,7 +242,7 @@ test('a refused second attempt does not affect a message that the provider has r
   await wait(halfAMinute)
 
   assert.deepEqual(
-    [handedOver, (await read(id)).status, provider.sent.length, await spent()],
+    [sentBefore, (await read(id)).status, provider.sent.length, await spent()],
     [2, 'sent', 2, priceMicros],
   )
   await world.invariants()
@@ -350,15 +350,14 @@ test('a message with an unknown outcome on a disabled channel does not expire wh
   await world.invariants()
 })
 
-/** A message whose process is killed during the send attempt. */
-async function killedHandOver(
+async function killedAttempt(
   t: TestContext,
   { world, provider, send }: Awaited<ReturnType<typeof liveWorld>>,
 ): Promise<string> {
   provider.answer = () => 'hang'
   const { id, kill } = await dyingSendAttempt(t, world, send)
   await until(
-    'the hand-over',
+    'the send attempt',
     () => provider.sent.length,
     (sent) => sent === 1,
   )
@@ -370,7 +369,7 @@ async function killedHandOver(
 test('a message whose process was killed during the send attempt is queried before another process sends it again', async (t) => {
   const scripted = await liveWorld(t)
   const { world, provider, read } = scripted
-  const id = await killedHandOver(t, scripted)
+  const id = await killedAttempt(t, scripted)
   provider.queryStatus = ({ id }) => taken(id)
 
   await seeDeath(world)
@@ -383,7 +382,7 @@ test('a message whose process was killed during the send attempt is queried befo
 test('a message whose process was killed during the send attempt is not sent again before its stored receipt is applied', async (t) => {
   const scripted = await liveWorld(t)
   const { world, api, provider, read, channel } = scripted
-  const id = await killedHandOver(t, scripted)
+  const id = await killedAttempt(t, scripted)
   const shown = await fetch(`${world.base_url}/hooks/channels/${channel}`, {
     method: 'POST',
     body: JSON.stringify({
@@ -396,11 +395,11 @@ test('a message whose process was killed during the send attempt is not sent aga
     await world.tick('dispatch')
     await world.clock.advance(1000)
   }
-  const handedOver = provider.sent.length
+  const sentBefore = provider.sent.length
   await world.settle()
 
   assert.equal(shown.status, 200)
-  assert.deepEqual([handedOver, provider.statusQueries.length], [1, 0])
+  assert.deepEqual([sentBefore, provider.statusQueries.length], [1, 0])
   assert.deepEqual([(await read(id)).status, provider.sent.length], ['delivered', 1])
   assert.equal((await api.get(`/v1/messages/${id}/attempts`)).body.data.length, 0)
   await world.invariants()
@@ -441,7 +440,7 @@ test('attempts that certainly did not arrive do not count as unknown, so a later
   const during = (await read(id)).status
   await wait(halfAMinute)
 
-  assert.ok(away >= 8, `${away} hand-overs`)
+  assert.ok(away >= 8, `${away} attempts`)
   assert.deepEqual([unanswered, during, (await read(id)).status], [1, 'sending', 'sent'])
   assert.deepEqual((await attempts(id)).slice(0, 3), ['accepted', 'unknown', 'unavailable'])
   await world.invariants()
@@ -480,7 +479,7 @@ test('an unknown outcome remains unknown after a failed later attempt: the provi
   await wait(halfAMinute)
 
   assert.deepEqual(asked, [1, sent - 1])
-  assert.ok(sent > 2, `${sent} hand-overs`)
+  assert.ok(sent > 2, `${sent} attempts`)
   const errors = [(await read(never)).error, (await read(untold)).error] as { code: string; message: string }[]
   assert.deepEqual(
     errors.map(({ code, message }) => [code, message.includes('the recipient may have it')]),

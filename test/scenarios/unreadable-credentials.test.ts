@@ -35,7 +35,6 @@ async function twoChannels(t: TestContext) {
     scripted,
     bad,
     good,
-    /** As after the loss of their key. */
     breakCredentials: () => write('v1.lost.lost'),
     mend: () => write(sealed),
     send: async (channel: string) =>

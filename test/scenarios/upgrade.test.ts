@@ -137,7 +137,6 @@ async function indexOrder(sql: Db): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** Rows of the old version's processes, which are gone. */
 async function leaveWork(sql: Pool, ids: IdMaker, secret: string) {
   const [account, queued, sent, endpoint, first, second] = [
     ids('acc'),

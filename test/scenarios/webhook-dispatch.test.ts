@@ -82,7 +82,6 @@ const deliveries = async (account: TestAccount, id: string, query = '') =>
   (await account.api.get(`/v1/webhook_endpoints/${id}/deliveries?limit=100${query}`)).body.data
 const eventOf = (request: string): string => /service-event-id: (\S+)/i.exec(request)![1]!
 
-/** Runs the worker while time passes, until `reached`. */
 async function passUntil(world: World, what: string, reached: () => Promise<boolean>) {
   await until(what, async () => {
     await world.pass('deliver')
@@ -209,7 +208,6 @@ test('another process makes the pending deliveries of a dead one and does not re
   assert.deepEqual(await places(), { queue: 0, retries: 0, ended: 5 })
   const sent = receiver.requests.slice(1).map(eventOf)
   assert.deepEqual(sent.toSorted(), [...settled, ...unsettled, ...unsettled].toSorted())
-  // the process was alive after all
   letGo()
   await world.pass('deliver')
   await world.settle()

@@ -7,7 +7,6 @@ import { startProcess } from '../support/process.ts'
 import { closedPort, rawReceiver, respond, type Answer } from '../support/raw-receiver.ts'
 import { startWorld, type TestAccount, type World } from '../support/world.ts'
 
-/** A world whose webhooks may reach this receiver. */
 async function facing(
   t: TestContext,
   answer: Answer,
@@ -96,7 +95,6 @@ const hanging: [string, Answer, number | null][] = [
   [
     'byte by byte',
     (socket) => {
-      // a header that never ends
       const text = 'HTTP/1.1 200 OK\r\nx: '
       let at = 0
       const drip = setInterval(() => socket.writable && socket.write(text[at++] ?? 'y'), 5)

@@ -28,7 +28,6 @@ for (const seed of seeds) {
     await simulation.endWriters()
 
     const committed = simulation.committed()
-    // only unrelated transactions still run
     await until(
       `${committed.length} events to be shown beside ${simulation.unrelated()} unrelated transactions`,
       async () => {

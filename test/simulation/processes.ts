@@ -49,7 +49,6 @@ export async function simulatedProcesses({
       const passes = workers.map((worker) => pass(dying, worker))
       for (let turns = random.below(8); turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve))
       await dying.kill()
-      // the dead process may wait for ever
       void Promise.all(passes)
       life.deaths += 1
     },

@@ -102,7 +102,6 @@ function backend(scripted: ScriptedProvider, kind: (typeof kinds)[number], seed:
       'hang',
       'hang',
     ])
-    // the message may have arrived
     if ((answer === 'hang' || answer === unknown) && random.below(2) === 0) process(message)
     return answer
   }
@@ -267,6 +266,6 @@ async function simulate(t: TestContext, scene: Scene) {
     },
     spent: async () => creditMicros - ((await shop.api.get('/v1/balance')).body.wallet_micros as number),
     reported: () =>
-      `${sent.size} messages, ${scripted.sent.length} hand-overs, ${scripted.statusQueries.length} questions, ${processes.deaths()} deaths`,
+      `${sent.size} messages, ${scripted.sent.length} attempts, ${scripted.statusQueries.length} questions, ${processes.deaths()} deaths`,
   }
 }

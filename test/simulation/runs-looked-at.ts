@@ -16,7 +16,6 @@ export interface LookedAt {
   readonly customer: Record<string, unknown>
   readonly cancel_on: readonly string[]
   readonly channel_id: string
-  /** null: it may wait. */
   readonly stopped: string | null
 }
 

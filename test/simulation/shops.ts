@@ -17,7 +17,6 @@ export interface Shop {
 interface PreparedEvent {
   readonly source_id: string
   readonly send: () => Promise<Answered | null>
-  /** null: the platform creates it. */
   readonly event_id: string | null
   readonly customer: object
 }
@@ -25,7 +24,6 @@ interface PreparedEvent {
 export interface Shops {
   readonly all: readonly Shop[]
   report(): Promise<void>
-  /** null if the process was killed. */
   ask(method: string, path: string, key: string | undefined, body?: unknown): Promise<Answered | null>
   readonly faults: string[]
   readonly receipts: ReadonlyMap<string, string>
@@ -150,7 +148,6 @@ export function shopsOf(world: World, random: Random, processes: SimulatedProces
         faults.push(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
       return answer
     } catch (error) {
-      // a killed process does not answer
       if (error instanceof Error && error.name === 'AssertionError') faults.push(`${method} ${path}: ${error.message}`)
       return null
     }

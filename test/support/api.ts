@@ -7,7 +7,6 @@ import { boundMs } from './waiting.ts'
 export interface Answered {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Parsed JSON, else the text. */
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any
 }

@@ -23,7 +23,6 @@ export async function sourceOf({ api }: Reporter, external_id = 'shop.example.co
   return body.id
 }
 
-/** For `order.paid`, without delay. */
 export async function automationOf({ api }: Reporter, source_id: string, more: object = {}): Promise<MadeAutomation> {
   const { status, body } = await api.post('/v1/automations', {
     name: 'Thanks',

@@ -5,7 +5,6 @@ import { startWorld, type World } from './world.ts'
 
 const sendingWorkers = ['campaigns', 'dispatch', 'callbacks', 'project-campaigns']
 
-/** Advances in steps, with all workers. */
 export async function passFor(world: World, ms: number, step_ms = 100): Promise<void> {
   const work = async (): Promise<void> => {
     await world.settle('campaign-snapshots')

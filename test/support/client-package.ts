@@ -16,7 +16,6 @@ const withinMs = 120_000
 export type Client = typeof client
 
 export interface InstalledClient {
-  /** Contains `package.json` and the installed client. The caller removes it. */
   readonly folder: string
   readonly client: Client
 }
@@ -44,7 +43,6 @@ export async function installClient(): Promise<InstalledClient> {
   return { folder: app, client }
 }
 
-/** Packed once for all test processes. */
 async function packedAndInstalled(): Promise<string> {
   const cache = join(root, 'node_modules/.cache')
   const installed = join(cache, `client-${await hashOfSources()}`)
@@ -65,7 +63,6 @@ async function packedAndInstalled(): Promise<string> {
   await mkdir(app)
   await writeFile(join(app, 'package.json'), '{ "type": "module", "private": true }')
   await npm(app, 'install', '--offline', '--no-audit', '--no-fund', join(folder, 'posthorn-client-0.1.0.tgz'))
-  // another process was faster
   await rename(app, installed).catch((error: unknown) => {
     if (!existsSync(installed)) throw error
   })

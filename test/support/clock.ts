@@ -3,11 +3,9 @@ import type { SteadyClock } from '../../src/lib/clock.ts'
 
 export interface FakeClock extends SteadyClock {
   advance(ms: number): Promise<void>
-  /** Sets the time; sleepers do not wake. */
   jump(ms: number): void
   /** ISO 8601, `ms` from now. */
   iso(ms?: number): string
-  /** Wake times of the current sleepers. */
   wakesAt(): readonly number[]
 }
 

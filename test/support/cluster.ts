@@ -17,7 +17,6 @@ const checkout = join(import.meta.dirname, '../..')
 export const clusterName = (root: string): string =>
   `posthorn-test-${process.getuid?.() ?? 'user'}-${hash('sha256', root).slice(0, 8)}`
 
-/** The caller stops it. */
 export async function testCluster(): Promise<Embedded> {
   const dataDir = join(hasSpace(memory) ? memory : tmpdir(), clusterName(checkout))
   const cluster = await connect(dataDir)
@@ -74,7 +73,6 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch {
-    // no such process
     return false
   }
 }

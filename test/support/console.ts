@@ -197,7 +197,6 @@ export async function signInOn(page: Page): Promise<void> {
   await button(page, 'Sign in').click()
 }
 
-/** The title follows the heading. */
 export const titled = (page: Page, title: string): Promise<string> =>
   until(
     `the title ${title}`,

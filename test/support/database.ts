@@ -12,13 +12,11 @@ export interface TestDatabase {
   readonly url: string
   /** The number of idle sessions that have this advisory lock. */
   idleHolders(lock: number): Promise<number>
-  /** Removes it and disconnects. */
   drop(): Promise<void>
 }
 
 const templateLock = 7_067_411_803
 
-/** `empty`: without migrations. */
 export async function testDatabase(options: { empty?: boolean } = {}): Promise<TestDatabase> {
   // the runner starts one server for all files; without the runner each file starts its own
   const shared = process.env['POSTHORN_TEST_DATABASE_URL']

@@ -18,7 +18,6 @@ export function instructionsOf(text: string): Instruction[] {
   return lines.map((line) => ({ name: line.split(' ', 1)[0]!, value: line.slice(line.indexOf(' ') + 1).trim() }))
 }
 
-/** Files that `.dockerignore` includes. The last pattern that matches a file or its folder decides. */
 export function dockerContext(): string[] {
   const rules = readFileSync(join(root, '.dockerignore'), 'utf8')
     .split('\n')

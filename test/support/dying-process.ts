@@ -15,7 +15,6 @@ export async function dyingSendAttempt(t: TestContext, world: World, send: (more
   return { id, kill: () => dying.kill() }
 }
 
-/** Waits until other processes have noticed. */
 export async function seeDeath(world: World): Promise<void> {
   await world.clock.advance(15_000)
   await world.tick('heartbeat')

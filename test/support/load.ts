@@ -46,7 +46,6 @@ export async function unlimitedService(
   return { service, key: await makeKey(service) }
 }
 
-/** `name`: prefix of the Idempotency-Keys. */
 export function startLoad(
   service: ServiceProcess,
   key: string,
@@ -100,7 +99,6 @@ export function startLoad(
     giveUp() {
       stopping = gaveUp = true
     },
-    /** Resolves to all messages with their recipients. */
     async stop() {
       stopping = true
       await Promise.all(running)

@@ -11,7 +11,6 @@ export const pathWith = (route: Route, ids: readonly string[]): string => {
   return route.path.replaceAll(/\{\w+\}/g, () => ids[next++] ?? 'x')
 }
 
-/** Replaces invalid smallest examples. */
 const bodies: Readonly<Record<string, unknown>> = {
   'PATCH /v1/contacts/{id}': { first_name: 'Ada' },
   'POST /v1/contact_lists/{id}/members': { contacts: ['ct_01m7z10y8texgrjk0p9bvk2cq6'] },

@@ -12,7 +12,6 @@ export interface Open {
   readonly pid: number
 }
 
-/** Opens a transaction in a separate session. */
 export async function open(t: TestContext, url: string, role?: string): Promise<Open> {
   const address = new URL(url)
   if (role !== undefined) [address.username, address.password] = [role, role]

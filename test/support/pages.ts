@@ -5,7 +5,6 @@ import { createHash } from 'node:crypto'
 const ownPicture =
   /<picture><source media="\(prefers-color-scheme: dark\)" srcset="\/docs\/[a-z/-]+\.webp"><img src="\/docs\/[a-z/-]+\.webp" alt="[^"<>]+" loading="lazy"><\/picture>/g
 
-/** One inline style and script, allowed by hash; only pictures are loaded. */
 export function assertAlone(path: string, policy: string, html: string): void {
   for (const [tag, directive] of [
     ['style', 'style-src'],

@@ -23,7 +23,6 @@ export interface WorldProcess {
   kill(): Promise<void>
 }
 
-/** `name` determines its ids. */
 export async function startProcess(t: TestContext, world: PlatformWorld, name: string): Promise<WorldProcess> {
   const { clock, platform } = world
   const pool = testPool(world.database_url, { max: 6, application_name: name })

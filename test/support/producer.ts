@@ -15,11 +15,9 @@ export interface ProducerRow {
 export interface TestProducer {
   readonly fragment: ProducerFragment
   prepare(sql: Db): Promise<void>
-  /** Adds rows `<kind>/1` and so on; resolves to their keys. */
   add(sql: Db, tenant: Tenant, count: number): Promise<string[]>
   rows(sql: Db, keys?: readonly string[]): Promise<ProducerRow[]>
   waiting(sql: Db, count: number): Promise<string[]>
-  /** Cancels waiting rows; resolves to their keys. */
   cancel(sql: Db, keys: readonly string[]): Promise<string[]>
 }
 

@@ -70,7 +70,6 @@ export async function rawReceiver(
   }
 }
 
-/** -1 while incomplete. */
 function requestEnd(text: string): number {
   const head = text.indexOf('\r\n\r\n')
   if (head === -1) return -1
@@ -78,5 +77,4 @@ function requestEnd(text: string): number {
   return text.length >= head + 4 + length ? head + 4 + length : -1
 }
 
-/** A port without a listener. */
 export const closedPort = (): Promise<number> => ownPort()

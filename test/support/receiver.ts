@@ -11,7 +11,6 @@ export interface Received {
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly body: string
-  /** undefined if the body is not JSON. */
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly json: any
 }
@@ -27,7 +26,6 @@ export interface Receiver {
   readonly received: Received[]
   /** Answers in order, then `always`. */
   answerNext(...answers: Answer[]): void
-  /** Initially 200. */
   always(answer: Answer | ((request: Received) => Answer)): void
 }
 

@@ -23,7 +23,6 @@ const programs: Readonly<Record<keyof Runtimes, string>> = {
   bun: 'node_modules/@oven/bun-*/bin/bun{,.exe}',
 }
 
-/** Installs them if needed. */
 export async function runtimes(): Promise<Runtimes> {
   const lock = await readFile(join(pinned, 'package-lock.json'))
   const cache = join(root, 'node_modules/.cache')

@@ -28,11 +28,9 @@ export interface ScriptedProvider {
   readonly sent: OutboundMessage[]
   readonly statusQueries: UnconfirmedMessage[]
   connects: number
-  /** Default: accepts all messages. */
   answer: (message: OutboundMessage, connection: Connection) => Answer
   /** For attempts that take time or have several parts. */
   send?: (message: OutboundMessage, attempt: SendAttempt) => Promise<Outcome>
-  /** Default: no information. */
   queryStatus: (message: UnconfirmedMessage) => StatusQueryResult | Promise<StatusQueryResult>
   connect: (connection: Connection) => ConnectOutcome
 }

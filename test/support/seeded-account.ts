@@ -22,7 +22,6 @@ const people = [
   ['Goro', 'Tanaka', '+4915112345607', 'pro'],
   ['Hanna', 'Lindqvist', '+4915112345608', 'basic'],
 ] as const
-/** Failed later, failed at once, read. */
 const outcomes = ['+15005550002', '+15005550001', '+15005550010'] as const
 
 type Body = Record<string, unknown>

@@ -12,13 +12,11 @@ import { until, within } from './waiting.ts'
 export interface ServiceProcess {
   readonly base_url: string
   start(): Promise<void>
-  /** SIGKILL; resolves once it is dead. */
   kill(what: 'service' | 'database'): Promise<void>
   /** SIGSTOP until `wake`. */
   hang(): void
   wake(): void
   pid(): number
-  /** SIGTERM; resolves to the exit code. */
   stop(): Promise<number | null>
   command(...args: string[]): Promise<{ status: number | null; stdout: string; stderr: string }>
   api(key?: string): Api
@@ -106,7 +104,6 @@ function killHard(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // already dead
   }
 }
 

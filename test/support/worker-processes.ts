@@ -13,11 +13,9 @@ import { within } from './waiting.ts'
 import { testSecretKeys } from './world.ts'
 
 export interface WorkerProcesses {
-  /** SIGKILL, then starts a replacement. */
   killOne(place: number): Promise<void>
   /** By the service's process id; -1 if unknown. */
   placeOf(process_id: string): number
-  /** SIGTERM; resolves to exit codes. */
   stop(): Promise<(number | null)[]>
   kills(): number
   errors(): string

@@ -129,7 +129,6 @@ function forgeries(call: Callback): Callback[] {
   return [...headers, ...queries, ...(body.length > 0 ? valuesChanged(call) : [])]
 }
 
-/** Other contents with the same proof. */
 function otherContents(call: Callback): Callback[] {
   if (call.body.length === 0)
     return Object.entries(call.query).map(([name, value]) => withQuery(call, { ...call.query, [name]: changed(value) }))

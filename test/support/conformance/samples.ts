@@ -21,11 +21,9 @@ export interface Provoked {
   readonly expected?: Readonly<Record<string, unknown>>
 }
 
-/** The provider may accept some parts only. */
 export interface SeveralSample {
   readonly message: Partial<OutboundMessage> & { readonly to: string }
   readonly count: number
-  /** Sets the simulator's answer to the second part. */
   readonly breakAfterFirst: (how: 'later' | 'refused') => void
   readonly taken: () => number
 }
@@ -33,7 +31,6 @@ export interface SeveralSample {
 export interface CallbackSamples {
   /** `content`: a signature; `sender`: a secret token. */
   readonly proof: 'content' | 'sender'
-  /** For `sender`: unchanged. */
   readonly sign: (call: Callback) => Callback
   /** Default: without headers and parameters. */
   readonly unsigned?: (call: Callback) => Callback
@@ -62,7 +59,6 @@ export interface AdapterSamples {
   /** Default: those of `connection`. */
   readonly entered?: Readonly<Record<string, unknown>>
   readonly outcomes: Readonly<Record<Outcome['kind'], Provoked | readonly Provoked[] | Left>>
-  /** The number of accepted messages. */
   readonly taken: (() => number) | Left
   readonly several: SeveralSample | Left
   readonly hostile: ((url: string) => { readonly tools: ProviderTools; readonly connection: Connection }) | Left
@@ -78,9 +74,7 @@ export interface AdapterSamples {
 
 export interface MediaSamples {
   readonly available: MediaReference
-  /** Permanent failures by name. */
   readonly gone: Readonly<Record<string, MediaReference>>
-  /** Temporary failures of `available` by name. */
   readonly passing: Readonly<Record<string, () => void>>
 }
 

@@ -11,7 +11,6 @@ export function differenceOf(language: string, shown: string, printed: string): 
   return linesDifference(shown.trimEnd().split('\n'), lines.trimEnd().split('\n'))
 }
 
-/** Lines must be in order; indentation may differ. */
 export function excerptDifference(excerpt: string, text: string): string | undefined {
   const [shown, whole] = [excerpt, text].map((each) => each.replaceAll(/^ +/gm, '').trimEnd().split('\n'))
   const patterns = shown!.map((line) => (line === rest ? '[^]*?' : `${patternOf(line)}\n`))

@@ -68,7 +68,6 @@ interface Stage {
   readonly port: string
 }
 
-/** Translates addresses, ids and secrets between page and test. */
 function pageValues({ world, account, live_key, port }: Stage) {
   const seen = new Map([
     ['acc', account.id],
@@ -244,7 +243,6 @@ async function letPass(world: World, ms: number): Promise<void> {
   }
 }
 
-/** Advances by seconds with all due work. */
 async function whileTimePasses<T>(world: World, running: Promise<T>): Promise<T> {
   let over = false
   const done = running.finally(() => (over = true))

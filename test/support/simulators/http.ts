@@ -27,7 +27,6 @@ export type Odd = Said | 'pass' | 'hang' | 'reset' | 'half' | 'endless' | 'lost'
 
 export interface SimulatedHttp {
   readonly url: string
-  /** Applies to requests whose path matches `of`. */
   answerNext(...answers: Odd[]): void
 }
 

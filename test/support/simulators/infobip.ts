@@ -38,9 +38,7 @@ export interface InfobipSimulator {
   reject(to: string, id: number, name: string): void
   changeKey(api_key: string): void
   answerNext(...answers: Odd[]): void
-  /** Sends a delivery report if the request asked for one. */
   report(message: InfobipMessage, status: InfobipStatus, error?: object): Promise<Response>
-  /** Forwards an inbound message to this address. */
   receive(webhook_url: string, ...results: readonly Readonly<Record<string, unknown>>[]): Promise<Response>
 }
 

@@ -7,9 +7,7 @@ export interface OidcSimulator {
   readonly url: string
   readonly client_id: string
   readonly client_secret: string
-  /** The person who signs in next. */
   person: { readonly sub: string; readonly email?: string }
-  /** Override the claims of the next tokens. */
   claims: Readonly<Record<string, unknown>>
   readonly authorizations: URLSearchParams[]
   answerNext(...answers: Odd[]): void

@@ -58,7 +58,6 @@ export interface Smsc {
   /** Resolves to the response status, or null if the connection ended. */
   deliver(message: Delivering): Promise<number | null>
   deliverBody(body: Buffer): Promise<number | null>
-  /** In the format of SMPP 3.4. */
   receipt(message: Submitted, stat: string, id?: string): Promise<number | null>
   write(bytes: Buffer): void
   cut(): void
@@ -146,7 +145,6 @@ export interface SmscOptions {
   readonly bindsMax?: number
   /** Ends the oldest connection instead of refusing a new one. */
   readonly endsOldest?: boolean
-  /** Delays the response to `submit_sm`. */
   readonly answersAfter?: () => Promise<void>
   readonly tls?: { readonly key: string; readonly cert: string }
 }
@@ -156,7 +154,6 @@ interface State {
   readonly submitted: Submitted[]
   readonly binds: { command: string; status: number }[]
   readonly peers: Set<Peer>
-  /** Deliveries without a response, by sequence number. */
   readonly waiting: Map<number, (status: number | null) => void>
   readonly id: (n: number) => string
   readonly bindsMax: number
@@ -164,7 +161,6 @@ interface State {
   readonly answersAfter: (() => Promise<void>) | undefined
   sequence: number
   ids: number
-  /** The most connections bound at once. */
   most: number
 }
 

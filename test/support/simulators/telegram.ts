@@ -21,7 +21,6 @@ export interface TelegramSimulator {
   readonly url: string
   readonly bot: { bot_token: string }
   readonly calls: string[]
-  /** One per message, oldest first. */
   readonly sent: SentMessage[]
   readonly webhook: () => {
     readonly url: string
@@ -34,11 +33,8 @@ export interface TelegramSimulator {
   refuse(chat_id: number, error_code: number, description: string, parameters?: Fields): void
   answerNext(...answers: Odd[]): void
   file(file_id: string, path: string, content: Buffer): void
-  /** Resolves to the update id. */
   say(chat_id: number, fields: Fields, chat?: Fields): Promise<number>
-  /** Resolves to the update id. */
   tap(message: SentMessage, text: string): Promise<number>
-  /** By webhook, or as the answer to the polling request. */
   report(update: Fields): Promise<Response | undefined>
   repeat(update_id: number): Promise<Response | undefined>
 }
@@ -54,7 +50,6 @@ interface State {
   readonly callbacks: Map<number, Fields>
   updates: Fields[]
   webhook: { url: string; secret_token: string; allowed_updates: readonly string[] } | null
-  /** The open polling request. */
   poll: { answer: () => void; conflict: () => void } | null
   numbers: number
 }

@@ -34,7 +34,6 @@ export interface TwilioSimulator {
   refuse(to: string, code: number, status?: number): void
   answerNext(...answers: Odd[]): void
   file(name: string, content: Buffer, content_type: string): string
-  /** Sends a status callback if the request asked for one. */
   report(message: TwilioMessage, status: string, more?: Readonly<Record<string, string>>): Promise<Response>
   receive(webhook_url: string, fields: Readonly<Record<string, string>>): Promise<Response>
   post(url: string, fields: Readonly<Record<string, string>>, auth_token?: string): Promise<Response>

@@ -22,7 +22,6 @@ export interface VonageSimulator {
   refuse(to: string, ...parts: readonly { readonly status: string; readonly 'error-text'?: string }[]): void
   changeSecret(api_secret: string): void
   answerNext(...answers: Odd[]): void
-  /** Sends a part's receipt if the request asked for one. */
   report(message: VonageMessage, fields: Readonly<Record<string, string>>, part?: number): Promise<Response>
   receive(webhook_url: string, fields: Readonly<Record<string, string>>): Promise<Response>
 }

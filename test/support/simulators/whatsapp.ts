@@ -40,13 +40,11 @@ export interface WhatsappSimulator {
   /** For the next calls of paths with this ending, in order. */
   trouble(ending: string, ...troubles: Trouble[]): void
   refuse(to: string, trouble: Trouble): void
-  /** Sends changes of one entry; resolves to the response status. */
   report(
     webhook_url: string,
     changes: readonly Json[],
     more?: { readonly secret?: string; readonly account?: string; readonly raw?: string },
   ): Promise<number>
-  /** A change of `messages`. */
   messages(value: Json, phone_number_id?: string): Json
   status(sent: Json, status: string, more?: Json): Json
   close(): Promise<void>
