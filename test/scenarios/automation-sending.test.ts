@@ -146,7 +146,10 @@ test('a run without an address, or with one that may not be written to, is skipp
 
   await world.tick(worker)
 
-  assert.deepEqual(await Promise.all(ids.map((id) => outcomeOf(api, id))), ['skipped no_identifier', 'skipped unsubscribed'])
+  assert.deepEqual(await Promise.all(ids.map((id) => outcomeOf(api, id))), [
+    'skipped no_identifier',
+    'skipped unsubscribed',
+  ])
 })
 
 test('marketing is not sent to contacts who stopped marketing, other messages are', async (t) => {

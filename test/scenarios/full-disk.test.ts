@@ -52,7 +52,10 @@ for (const killed of [false, true]) {
     )
     assert.deepEqual([notReady.body.status, figure], ['not ready', '0'])
     // a commit during the stop of PostgreSQL may have been stored
-    const reported = ['503 upstream_unavailable', ...(stopped ? ['500 internal_error', '409 idempotency_key_in_use'] : [])]
+    const reported = [
+      '503 upstream_unavailable',
+      ...(stopped ? ['500 internal_error', '409 idempotency_key_in_use'] : []),
+    ]
     assert.deepEqual(
       refusals.filter(([refusal]) => !reported.includes(refusal)),
       [],

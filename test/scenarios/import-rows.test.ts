@@ -53,10 +53,9 @@ test('a row has a warning if an opt-out overrides it, but not if a later row doe
   const done = await imported(['phone,first_name,consent.sms,consent.whatsapp.marketing', ...rows, ''].join('\n'))
 
   const errors = (await api.get(`/v1/contact_imports/${done.id}/errors`)).body as string
-  const reported = [...errors.matchAll(/,(\d+),applied in part,"?Applied without ([^:]+):/g)].map(([, row, without]) => [
-    row,
-    without,
-  ])
+  const reported = [...errors.matchAll(/,(\d+),applied in part,"?Applied without ([^:]+):/g)].map(
+    ([, row, without]) => [row, without],
+  )
   const [first] = (await api.get('/v1/contacts?phone=%2B15005551011')).body.data
   const history = (await api.get(`/v1/contacts/${first.id}/consent_history`)).body.data
   assert.equal(done.warnings, 4)
@@ -100,10 +99,9 @@ test("rows matched by e-mail address do not undo each other's opt-outs, and empt
   const [ada] = (await api.get('/v1/contacts?email=ada@example.com')).body.data
   const [bob] = (await api.get('/v1/contacts?email=bob@example.com')).body.data
   const errors = (await api.get(`/v1/contact_imports/${done.id}/errors`)).body as string
-  const reported = [...errors.matchAll(/,(\d+),applied in part,"?Applied without ([^:]+):/g)].map(([, row, without]) => [
-    row,
-    without,
-  ])
+  const reported = [...errors.matchAll(/,(\d+),applied in part,"?Applied without ([^:]+):/g)].map(
+    ([, row, without]) => [row, without],
+  )
   assert.deepEqual(
     [ada.first_name, ada.consent.whatsapp.status, ada.consent.whatsapp.marketing],
     ['B', 'opted_in', 'opted_out'],

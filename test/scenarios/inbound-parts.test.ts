@@ -62,7 +62,11 @@ test('parts are joined in any order and across callbacks and processes', async (
   await callBack(part(1, 'a', { total: 3 }))
   await world.settle('callbacks')
   const before = await received()
-  await callBack(part(2, 'b', { total: 3 }), part(1, 'Hello ', { reference: '8' }), part(2, 'world', { reference: '8' }))
+  await callBack(
+    part(2, 'b', { total: 3 }),
+    part(1, 'Hello ', { reference: '8' }),
+    part(2, 'world', { reference: '8' }),
+  )
   await world.settle('callbacks')
 
   assert.deepEqual([before, await received()], [[], ['abc', 'Hello world']])

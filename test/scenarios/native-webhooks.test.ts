@@ -429,7 +429,8 @@ test('a thousand concurrent webhooks, a tenth of them repeated, store each event
     deliver(world, source, customWebhook(source.secret, unixSeconds(world), JSON.stringify(event)))
 
   const answers: Answered[] = []
-  for (let at = 0; at < shown.length; at += 200) answers.push(...(await Promise.all(shown.slice(at, at + 200).map(send))))
+  for (let at = 0; at < shown.length; at += 200)
+    answers.push(...(await Promise.all(shown.slice(at, at + 200).map(send))))
   const [kept] = await world.pool<
     { count: number }[]
   >`select count(distinct event_id)::int as count from automation_events where source_id = ${source.id}`

@@ -27,7 +27,10 @@ test('a payment webhook of Stripe is credited once, and other callers change not
 
   const forged = await world.api().send('POST', '/hooks/payments/stripe', { 'stripe-signature': 't=1,v1=00' }, body)
   assert.deepEqual([forged.status, forged.body.error.code], [400, 'signature_invalid'])
-  assert.equal((await callBack('/hooks/payments/paypal', { body, headers: { 'stripe-signature': signature } })).status, 404)
+  assert.equal(
+    (await callBack('/hooks/payments/paypal', { body, headers: { 'stripe-signature': signature } })).status,
+    404,
+  )
   assert.equal((await fetch(`${world.base_url}/hooks/payments/stripe`)).status, 404)
   const twice = await Promise.all(
     [1, 2].map(() =>

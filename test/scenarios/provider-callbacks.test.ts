@@ -336,7 +336,9 @@ test('receipts of one message in one batch are applied in order, and none after 
       text: { body: 'Hi' },
     })
     await world.settle()
-    await callBack({ reports: moves.map((move) => ({ kind: 'receipt', provider_id: `simulator-${sent.body.id}`, move })) })
+    await callBack({
+      reports: moves.map((move) => ({ kind: 'receipt', provider_id: `simulator-${sent.body.id}`, move })),
+    })
     await world.settle()
     const { status, billing, delivered_at } = (await api.get(`/v1/messages/${sent.body.id}`)).body
     shown.push([status, billing.refunded, delivered_at !== null])

@@ -102,7 +102,9 @@ interface CollectedSpan {
 async function collector(t: TestContext) {
   const spans: CollectedSpan[] = []
   const http = await simulatedHttp(t, ({ path, body }) => {
-    const reported = JSON.parse(body.toString('utf8')) as { resourceSpans: { scopeSpans: { spans: CollectedSpan[] }[] }[] }
+    const reported = JSON.parse(body.toString('utf8')) as {
+      resourceSpans: { scopeSpans: { spans: CollectedSpan[] }[] }[]
+    }
     if (path === '/v1/traces')
       spans.push(...reported.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)))
     return { body: {} }

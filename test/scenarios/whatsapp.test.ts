@@ -362,7 +362,9 @@ test('a stop of marketing blocks marketing templates, and a resume allows them',
   await callBack(preference('resume'))
   const resumed = await sendTemplate('offer')
   await world.settle()
-  await callBack(graph.messages({ statuses: [graph.status(graph.sent.at(-1), 'failed', { errors: [{ code: 131050 }] })] }))
+  await callBack(
+    graph.messages({ statuses: [graph.status(graph.sent.at(-1), 'failed', { errors: [{ code: 131050 }] })] }),
+  )
   const again = await sendTemplate('offer')
 
   assert.deepEqual(
@@ -502,7 +504,10 @@ test('an account disabled at Meta loses its connection', async (t) => {
   const { graph, callBack, api, channel } = await connected(t)
   Object.assign(graph.number, { status: 'BANNED' })
 
-  await callBack({ field: 'account_update', value: { event: 'DISABLED_UPDATE', ban_info: { waba_ban_state: 'DISABLE' } } })
+  await callBack({
+    field: 'account_update',
+    value: { event: 'DISABLED_UPDATE', ban_info: { waba_ban_state: 'DISABLE' } },
+  })
 
   assert.equal((await api.get(`/v1/channels/${channel.id}`)).body.connection_status, 'disconnected')
 })

@@ -56,7 +56,11 @@ interface Asking {
   ) => Promise<Answered | null>
 }
 
-function prepareEvent({ world, random, ask }: Asking, shop: Shop & { readonly id: string }, number: number): PreparedEvent {
+function prepareEvent(
+  { world, random, ask }: Asking,
+  shop: Shop & { readonly id: string },
+  number: number,
+): PreparedEvent {
   const { id: source_id, account, secret } = shop
   if (shop.platform === 'shopify' && random.below(4) > 0) {
     const { customer, webhook } = shopifyCall(random, secret, number)

@@ -103,8 +103,7 @@ async function untilReady(child: ChildProcess, base_url: string, errors: () => s
 function killHard(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
-  } catch {
-  }
+  } catch {}
 }
 
 async function isReady(base_url: string): Promise<boolean> {
