@@ -163,7 +163,7 @@ interface FirstAccount {
   readonly test_key: string
 }
 
-/** Creates an account with a key of each mode in an empty database; one of several processes does. */
+/** In an empty database, by one of several processes: an account with a key of each mode. */
 async function firstAccount(app: App): Promise<FirstAccount | undefined> {
   const { accounts } = app.services
   if ((await accounts.list()).length > 0) return undefined

@@ -1,7 +1,7 @@
 /** Text tools: suggestions for misspelled words, safe terminal output, and search in linear time. */
 
 /**
- * A word that contains `given` or is contained in it, otherwise the nearest by edit distance, at most a third of the
+ * A word that contains `given` or is contained in it, else the nearest by edit distance, at most a third of the
  * letters.
  */
 export function nearest(given: string, known: readonly string[]): string | undefined {

@@ -148,8 +148,8 @@ interface PartialAcceptance {
 }
 
 /**
- * Called and awaited after every accepted part but the last, with all ids so far. null: the rest must wait (`restLater`
- * of `outcomes.ts`). Never rejects.
+ * Awaited after every accepted part but the last, with all ids so far. null: the rest must wait (`restLater` of
+ * `outcomes.ts`). Never rejects.
  */
 export type OnPartAccepted = (provider_ids: readonly string[]) => Promise<AbortSignal | null>
 

@@ -1,7 +1,4 @@
-/**
- * The text of API keys and source keys (behaviour: authentication 1.3): a prefix, 32 random base62 characters, and a
- * checksum.
- */
+/** API keys and source keys (behaviour: authentication 1.3): a prefix, 32 random base62 characters, and a checksum. */
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { Mode } from '../../api/caller.ts'

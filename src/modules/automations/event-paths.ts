@@ -1,5 +1,5 @@
 /**
- * Reads values of an event at a path, for conditions and merge tags (behaviour: integrations 5.2, 5.4). Never throws;
+ * Reads values at paths of an event, for conditions and merge tags (behaviour: integrations 5.2, 5.4). Never throws;
  * work is bounded.
  */
 

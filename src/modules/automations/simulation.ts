@@ -1,6 +1,5 @@
 /**
- * Simulates an automation for an event, with the code of real events (behaviour: integrations 5.8, 5.9). Nothing is
- * stored or sent.
+ * Simulates an automation with the code of real events (behaviour: integrations 5.8, 5.9). Nothing is stored or sent.
  */
 import type { Tenant } from '../../api/caller.ts'
 import { isId } from '../../api/ids.ts'

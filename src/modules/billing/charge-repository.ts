@@ -1,7 +1,4 @@
-/**
- * SQL fragments that charge messages inside the statement that accepts them. `charge.ts` applies the same rule in
- * memory.
- */
+/** SQL fragments that charge messages in the statement that accepts them. `charge.ts` has the same rule in memory. */
 import type { Db } from '../../platform/database/sql.ts'
 
 export const usableAt = (sql: Db, at: string) =>

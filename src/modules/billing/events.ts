@@ -1,4 +1,7 @@
-/** Billing events (behaviour: billing 6): package.exhausted and package.expiring once per grant, balance.low at most once in 24 hours. */
+/**
+ * Billing events (behaviour: billing 6): package.exhausted and package.expiring once per grant, balance.low at most once
+ * in 24 hours.
+ */
 import type { Id } from '../../api/ids.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { Db } from '../../platform/database/sql.ts'

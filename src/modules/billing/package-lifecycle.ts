@@ -1,7 +1,4 @@
-/**
- * Packages: granted by the operator, announced before they expire, and written off at their expiry
- * (behaviour: billing 4, 6.3).
- */
+/** Grants packages, announces their expiry, and writes them off (behaviour: billing 4, 6.3). */
 import type { Id } from '../../api/ids.ts'
 import { invalid } from '../../api/problem.ts'
 import type { Package } from '../../api/resources/package.ts'

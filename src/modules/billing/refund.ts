@@ -53,10 +53,7 @@ const grantsOf = (charges: readonly ChargeRow[]): { account_id: string; id: stri
   ).values(),
 ]
 
-/**
- * One message_refund per charge. A credit of a grant that was already written off is written off at once by a second
- * package_expiry.
- */
+/** One message_refund per charge. A credit of a grant that was already written off gets a second package_expiry. */
 function refundEntries(
   charges: readonly ChargeRow[],
   wallets: readonly WalletRow[],

@@ -1,6 +1,4 @@
-/**
- * The operations of billing. Every movement is a ledger entry, and balances are sums of entries (behaviour: billing 7).
- */
+/** The operations of billing. Balances are sums of ledger entries (behaviour: billing 7). */
 import type { Tenant } from '../../api/caller.ts'
 import { isId, type Id } from '../../api/ids.ts'
 import type { Balance } from '../../api/resources/balance.ts'
@@ -65,10 +63,7 @@ export interface BillingService {
    * (`addUsage`), because free messages count there too.
    */
   chargeInOrder(tx: Db, items: readonly ChargeItem[]): Promise<Charge[]>
-  /**
-   * Once per message, however often this is called. Also counts usage on the day of `at`. Lock order: wallets, then
-   * grants.
-   */
+  /** Once per message, however often this is called. Also counts usage. Lock order: wallets, then grants. */
   refund(tx: Db, messages: readonly RefundedMessage[], at: string): Promise<void>
   entryId(): Id<'txn'>
   addUsage(tx: Db, deltas: readonly UsageDelta[]): Promise<void>

@@ -44,8 +44,8 @@ export async function sumUsage(
 }
 
 /**
- * Returns how many deltas were folded; 0 while another process folds. Sums only rows that it deleted itself, so nothing
- * is lost or counted twice.
+ * The number of folded deltas; 0 while another process folds. Sums only rows that it deleted itself, so nothing is lost
+ * or counted twice.
  */
 export async function foldUsage(sql: Db, rows_max: number): Promise<number> {
   const [row] = await sql<{ deltas: number }[]>`

@@ -1,4 +1,6 @@
-/** Usage per day and channel: what a batch adds, the period of a query, and its JSON (behaviour: billing 5.2, 5.3). */
+/**
+ * Usage per day and channel: the counts of a batch, the period of a query, and its JSON (behaviour: billing 5.2, 5.3).
+ */
 import type { Mode } from '../../api/caller.ts'
 import { invalid } from '../../api/problem.ts'
 import type { UsageGroup, UsageRecord } from '../../api/resources/usage.ts'
@@ -111,7 +113,7 @@ export interface UsageSum {
   readonly refunded_micros: number
 }
 
-/** A month is cut to the requested days, so that its period is what the figures cover. */
+/** A month is cut to the requested days, which its figures cover. */
 export function usageObject(sum: UsageSum, days: { from: string; to: string }, group_by: UsageGroup): UsageRecord {
   const first = sum.day ?? days.from
   const end = group_by === 'day' ? nextDay(first) : group_by === 'month' ? nextMonth(first) : nextDay(days.to)

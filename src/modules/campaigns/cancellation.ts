@@ -147,8 +147,8 @@ export async function resumeCampaign(
 }
 
 /**
- * Unsent recipients are cancelled before the answer, or soon after if there are very many; the stored answer counts
- * those as pending.
+ * Cancels unsent recipients before the answer, or soon after if there are very many; the stored answer counts those as
+ * pending.
  */
 export async function cancelCampaign(
   deps: CampaignDeps,

@@ -190,7 +190,7 @@ export async function newCampaign(
 
 const updateAttemptsMax = 5
 
-/** Absent fields keep their value at the time of writing, so that concurrent changes of different fields both apply. */
+/** Absent fields keep their value at the time of writing, so that concurrent changes of other fields apply. */
 export async function updateDraft(
   deps: CampaignDeps,
   sql: Db,

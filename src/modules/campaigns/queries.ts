@@ -144,7 +144,7 @@ const rowsPerPage = 1000
 
 /**
  * Each page is a read of its own, so that a slow client holds no connection (behaviour: campaigns 4). `gone` aborts
- * when the client has disconnected.
+ * when the client disconnects.
  */
 export async function recipientsCsv(
   { platform }: CampaignDeps,

@@ -1,4 +1,4 @@
-/** Changes the status of campaigns, in one transaction with the event and the job. Counts failed jobs. */
+/** Changes the status of campaigns, in one transaction with event and job. Counts failed jobs. */
 import type { Tenant } from '../../api/caller.ts'
 import type { EventType } from '../../api/events.ts'
 import { limits } from '../../api/limits.ts'

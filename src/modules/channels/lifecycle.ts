@@ -47,8 +47,8 @@ export interface ChannelUpdate {
 }
 
 /**
- * Nothing is created if the provider refuses the credentials or cannot be reached. A generated `verify_token` is shown
- * only here (behaviour: channels 2.4, 2.5).
+ * Nothing is created if the provider refuses or cannot be reached. A generated `verify_token` is shown only here
+ * (behaviour: channels 2.4, 2.5).
  */
 export async function createChannel(
   deps: ChannelDeps,
@@ -376,8 +376,8 @@ export async function reconnectChannel(deps: ChannelDeps, sql: Db, tenant: Tenan
 }
 
 /**
- * Tests the credentials even if the channel counts as connected. If the provider refuses them, it becomes disconnected,
- * unless its session is open. Other failures change nothing (behaviour: channels 4.3, 4.4).
+ * Tests the credentials even of a connected channel. If the provider refuses them, it becomes disconnected, unless its
+ * session is open. Other failures change nothing (behaviour: channels 4.3, 4.4).
  */
 export async function retryConnection(deps: ChannelDeps, sql: Db, tenant: Tenant, id: string): Promise<Channel> {
   const row = await getChangeable(deps, tenant, id)

@@ -16,7 +16,7 @@ import { channelTypes, type ChannelType } from '../../api/resources/channel.ts'
 export interface ChannelCache {
   /** null if there is none. Cached for at most `limits.cache_ms`. */
   find(tenant: Tenant, id: string): Promise<ChannelRow | null>
-  /** A cache miss is read on the transaction's own connection, since waiting for another one could deadlock. */
+  /** A cache miss is read on the transaction's own connection: waiting for another one could deadlock. */
   findIn(tx: Db, tenant: Tenant, id: string): Promise<ChannelRow | null>
   forget(): void
   onForget(listener: () => void): void

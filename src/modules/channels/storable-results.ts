@@ -15,7 +15,7 @@ const codeLengthMax = 100
 const sentenceLengthMax = 1000
 
 /**
- * A long or invalid ID becomes `sha256:` and its hash, the same everywhere, so that delivery receipts find their
+ * Hashes an ID that is too long or invalid. The hash is the same everywhere, so that delivery receipts find their
  * message.
  */
 export function storableId(id: string): string {

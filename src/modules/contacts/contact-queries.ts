@@ -18,7 +18,7 @@ import { idFloor } from '../../lib/ids.ts'
 import { normalisePhone, phoneKey } from '../../lib/phone.ts'
 import type { ContactFilters } from './repository.ts'
 
-/** Up to this many matches are collected and sorted; above it, scanning from the newest contact is faster. */
+/** Up to this many matches are collected and sorted; for more, scanning from the newest contact is faster. */
 const fewMax = 20_000
 
 export async function getContact(platform: Platform, sql: Db, tenant: Tenant, id: string): Promise<Contact> {

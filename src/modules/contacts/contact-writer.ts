@@ -147,8 +147,8 @@ function seen(row: ContactRow, at: string | undefined): ContactRow {
 }
 
 /**
- * Drops what the item may not change: opt-outs (bulk sources), the spelling of a known phone (upserts), and what
- * exceeds the limits (`drop_excess`).
+ * Drops changes that the item may not make: opt-outs (bulk sources), the spelling of a known phone (upserts), and those
+ * beyond the limits (`drop_excess`).
  */
 export function allowedChange(item: SaveItem, existing: ContactRow | undefined, context: SaveContext): ContactChange {
   let change = item.change

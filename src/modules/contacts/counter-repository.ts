@@ -1,4 +1,4 @@
-/** SQL of counters: delta rows that a periodic job folds, so that writers do not wait for each other. */
+/** SQL of counters: delta rows, which a periodic job folds, so that writers do not wait for each other. */
 import type { Tenant } from '../../api/caller.ts'
 import type { AttributeType } from '../../api/resources/contact.ts'
 import { jsonRows, type Db } from '../../platform/database/sql.ts'

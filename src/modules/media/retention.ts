@@ -19,7 +19,7 @@ const failuresMax = 10
 const retryAfterMs = dayMs
 /** A deletion this late means that something is wrong. */
 const overdueAfterMs = 2 * dayMs
-/** Rows of files in a bucket that is no longer configured are dropped this long after their retention period. */
+/** Rows of files in a bucket that is no longer configured are dropped this long after their retention. */
 const forgottenAfterMs = 90 * dayMs
 
 export type StorageOf = (name: 'folder' | 's3') => Storage | undefined

@@ -1,4 +1,4 @@
-/** Signed URLs of files: anyone with the URL may read the file until it expires (behaviour: channels 8). */
+/** Signed URLs: anyone with the URL may read the file until it expires (behaviour: channels 8). */
 import type { Tenant } from '../../api/caller.ts'
 import { isId } from '../../api/ids.ts'
 import { sameText } from '../../lib/hmac.ts'

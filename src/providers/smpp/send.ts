@@ -28,7 +28,7 @@ const idsMax = 20_000
 const udhIndicator = 0x40
 const wantsReceipt = 1
 
-/** The missing parts one after the other. Their reference is derived from the message id, the same in every process. */
+/** One part after the other. Their reference is derived from the message id, the same in every process. */
 export async function submit(
   deps: SubmitDeps,
   message: OutboundMessage,

@@ -33,7 +33,7 @@ export interface AcceptDeps {
 
 /**
  * In order. With `as` `failed`, automations are not matched. Throws `WriteConflict`, `BeforeCommitError` and database
- * errors: roll back the transaction.
+ * errors.
  */
 export async function acceptEvents(
   deps: AcceptDeps,
@@ -90,7 +90,7 @@ async function write(
 ): Promise<void> {
   if (fresh.length === 0) return
   const receipts = fresh.map((pending) => newReceipt(pending, contacts.get(pending), results.get(pending)!))
-  // all events of such a source, because their order decides which runs came before a cancelling event
+  // all events of such a source: their order decides which runs came before a cancelling event
   const cancelling = new Set(
     fresh.flatMap((pending) => (results.get(pending)!.cancels.length > 0 ? [pending.event.source.id] : [])),
   )

@@ -1,6 +1,6 @@
 /**
- * The contacts of customers: saved if the source has `contact_sync`, otherwise only looked up
- * (behaviour: integrations 3.9, 3.10).
+ * Customers' contacts: saved if the source has `contact_sync`, otherwise only looked up (behaviour: integrations 3.9,
+ * 3.10).
  */
 import { tenantOf, type Tenant } from '../../../api/caller.ts'
 import { normalisePhone, phoneKey } from '../../../lib/phone.ts'

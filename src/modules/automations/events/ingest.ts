@@ -1,7 +1,4 @@
-/**
- * Receives webhooks of shops and sites: verifies, reads and stores each event before the answer (behaviour:
- * integrations 4).
- */
+/** Receives webhooks of shops and sites, and stores each event before the answer (behaviour: integrations 4). */
 import { Problem, retrySoon } from '../../../api/problem.ts'
 import { automationEventTypes, type AutomationEvent } from '../../../api/resources/automation-event.ts'
 import { isoTime } from '../../../lib/clock.ts'

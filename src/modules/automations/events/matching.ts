@@ -235,7 +235,7 @@ function resultOf(
   }
 }
 
-/** The last check first: the receipt shows the reason of the run that came nearest to being sent. */
+/** The last check first: the receipt shows the run that came nearest to being sent. */
 const reasonsByProgress: readonly SkipReason[] = [
   'unsubscribed',
   'consent_missing',

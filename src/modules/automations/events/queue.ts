@@ -232,7 +232,7 @@ const isDataError = (error: unknown): boolean => /^2[23]/.test(sqlState(error) ?
 
 const mayBeOneEvent = (error: unknown): boolean => lostRace(error) || isDataError(error)
 
-/** An event that cannot be matched gets the status `failed`, because its sender would only repeat it. */
+/** `failed`, because its sender would only repeat an event that cannot be matched. */
 async function acceptFailed(deps: AcceptDeps, batch: readonly Waiting[], error: unknown): Promise<void> {
   const { platform } = deps
   platform.log.error(

@@ -26,7 +26,7 @@ const receiptsAtOnce = 1000
 const accountsAtOnce = 10
 const overdueAfterMs = 3600_000
 
-/** A failing redaction does not delay others of its account, and is retried in the next run. */
+/** A failing redaction does not delay others, and is retried in the next run. */
 export const redactionJob = (deps: RedactionDeps): PeriodicJob => ({
   name: 'run-redactions',
   every_ms: 2_000,
@@ -59,8 +59,7 @@ export const redactionInvariants = ({ clock }: Pick<Platform, 'clock'>): readonl
 ]
 
 /**
- * First the contacts, then the receipts from the newest on, since waiting runs belong to those. Steps can be repeated
- * after a crash.
+ * First the contacts, then the receipts from the newest on, since waiting runs belong to those. Steps are repeatable.
  */
 async function redactSome(deps: RedactionDeps, row: RedactionRow): Promise<void> {
   const { pool } = deps.platform

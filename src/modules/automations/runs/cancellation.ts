@@ -1,6 +1,6 @@
 /**
- * Cancels waiting runs when their automation or source changes (behaviour: integrations 5.6): most before the change,
- * in small transactions, to lock the source only briefly.
+ * Cancels waiting runs when their automation or source changes (behaviour: integrations 5.6). Most are cancelled before
+ * the change, to lock the source only briefly.
  */
 import type { Tenant } from '../../../api/caller.ts'
 import { cancelRunsOfStopped, listStoppedAutomations } from './due-repository.ts'

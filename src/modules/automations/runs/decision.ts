@@ -1,6 +1,6 @@
 /**
- * Decides about a due run: send its message, end it with a reason, or retry
- * (behaviour: integrations 6.3, 6.5, 6.7, 6.8).
+ * Decides whether a due run sends its message, ends with a reason, or is retried (behaviour: integrations 6.3, 6.5,
+ * 6.7, 6.8).
  */
 import { Problem } from '../../../api/problem.ts'
 import type { Priority } from '../../../api/resources/message.ts'

@@ -122,7 +122,8 @@ export async function claimDue(sql: Db, wanted: readonly Wanted[], at: string, u
 }
 
 /**
- * For a process that is alone: writes nothing. If another process starts now, the submission decides whose run it is.
+ * For a process that is alone: writes nothing. Should another process start now, the submission decides whose run it
+ * is.
  */
 export async function listDue(
   sql: Db,

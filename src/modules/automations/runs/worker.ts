@@ -23,8 +23,7 @@ const leaseMs = 30_000
 const sourcesMax = 200
 const scannedMax = 5000
 /**
- * Sources with up to `smallMax` due runs send them as interactive traffic, together up to `interactiveMax` per poll
- * interval.
+ * Sources with up to `smallMax` due runs send interactive traffic, together up to `interactiveMax` per poll interval.
  */
 const smallMax = 5
 const interactiveMax = 20

@@ -1,7 +1,4 @@
-/**
- * Creates and changes integration sources, which report events with their own key and secret
- * (behaviour: integrations 1).
- */
+/** Integration sources, which report events with their own key and secret (behaviour: integrations 1). */
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Caller, Tenant } from '../../../api/caller.ts'

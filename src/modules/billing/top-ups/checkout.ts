@@ -100,7 +100,7 @@ export interface CheckoutEvent {
 
 /**
  * null for an event that is not about the end of a checkout. Throws `signature_invalid` for a wrong signature, or one
- * that is more than five minutes off (https://docs.stripe.com/webhooks/signature). `now` in ms.
+ * more than five minutes off (https://docs.stripe.com/webhooks/signature).
  */
 export function readCheckoutEvent(
   { webhook_secret }: StripeSettings,

@@ -1,7 +1,4 @@
-/**
- * Top-ups of the wallet by card: credited when the payment provider's webhook reports the payment
- * (behaviour: billing 8).
- */
+/** Top-ups by card, credited when the payment provider's webhook reports the payment (behaviour: billing 8). */
 import { isId } from '../../../api/ids.ts'
 import type { Id } from '../../../api/ids.ts'
 import type { Tenant } from '../../../api/caller.ts'

@@ -1,7 +1,4 @@
-/**
- * Rehearsals: predict a launch or the rest of a running campaign. Nothing is stored, sent or charged
- * (behaviour: campaigns 7).
- */
+/** Predicts a launch or the rest of a running campaign. Nothing is stored, sent or charged (behaviour: campaigns 7). */
 import type { Readable } from 'node:stream'
 import type { Caller } from '../../../api/caller.ts'
 import { Problem } from '../../../api/problem.ts'
@@ -195,10 +192,7 @@ export class Tally {
   }
 }
 
-/**
- * In sending order. Each chunk is a read of its own, so that a slow client holds no connection. `gone` aborts when the
- * client has disconnected.
- */
+/** In sending order. Each chunk is a read of its own, as in `recipientsCsv`. */
 export async function rehearsalCsv(
   deps: CampaignDeps,
   caller: Caller,

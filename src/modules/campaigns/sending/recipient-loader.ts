@@ -1,4 +1,4 @@
-/** Loads the next recipients of campaigns. Requests within one turn of the event loop share a query. */
+/** Loads the next recipients. Requests of campaigns within one turn of the event loop share a query. */
 import { tenantOf } from '../../../api/caller.ts'
 import { contactsById } from '../audience/eligibility.ts'
 import type { CampaignRow } from '../campaign.ts'

@@ -1,4 +1,4 @@
-/** Sends to a batch of recipients: each is rendered, checked and submitted, or ended with a reason. */
+/** Sends to a batch of recipients: renders, checks and submits each message, or ends it with a reason. */
 import { Problem } from '../../../api/problem.ts'
 import type { CampaignMessage, FailureReason, PauseReason, SkipReason } from '../../../api/resources/campaign.ts'
 import { isoTime } from '../../../lib/clock.ts'

@@ -13,8 +13,7 @@ import { completeIfDone, failFor, pauseFor } from '../transitions.ts'
 import type { ChannelRow } from '../../channels/service.ts'
 
 /**
- * Messages in flight are limited to this many seconds of the rate, so that a pause takes effect soon even with a slow
- * provider.
+ * Messages in flight are limited to this many seconds of the rate: a pause takes effect soon even with a slow provider.
  */
 const inFlightSeconds = 10
 const inFlightFloor = 100
@@ -62,7 +61,7 @@ async function isReadyToSend(
   return false
 }
 
-/** Messages that wait for a window in their recipient's time zone do not count: they block nobody. */
+/** Without messages that wait for a window in their recipient's time zone: they block nobody. */
 async function countedInFlight(
   { deps: { platform }, windows }: SenderState,
   row: CampaignRow,

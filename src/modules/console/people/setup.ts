@@ -1,4 +1,4 @@
-/** The first owner: the set-up link printed at start, and the user it creates (behaviour: console 1.5). */
+/** The first owner, created with the set-up link printed at start (behaviour: console 1.5). */
 import { invalid, Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { transact } from '../../../platform/database/sql.ts'

@@ -1,4 +1,4 @@
-/** Impersonation: acting for an account for half an hour, with a reason in its audit log (behaviour: console 3.15). */
+/** Impersonation: acting for an account for half an hour, with a logged reason (behaviour: console 3.15). */
 import { invalid } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { type Db, transact } from '../../../platform/database/sql.ts'

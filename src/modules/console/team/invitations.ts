@@ -1,5 +1,5 @@
 /**
- * Invitations: a link for seven days, mailed or, without a mail server, shown to the inviter (behaviour: console 3.13).
+ * Invitations: links for seven days, mailed or, without a mail server, shown to the inviter (behaviour: console 3.13).
  */
 import { invalid, missing, Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'

@@ -1,6 +1,5 @@
 /**
- * Inbound messages: finds or creates the contact, opens its service window, and applies keywords
- * (behaviour: consent 3, 4).
+ * Inbound messages: find or create the contact, open its service window, and apply keywords (behaviour: consent 3, 4).
  */
 import type { Tenant } from '../../../api/caller.ts'
 import type { InboundEvent } from '../../../api/domain-events.ts'

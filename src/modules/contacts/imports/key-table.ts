@@ -1,4 +1,4 @@
-/** A map from texts to numbers that stores hashes: about 16 bytes per entry, for millions of entries. */
+/** A map from hashed texts to numbers: about 16 bytes per entry, for millions of entries. */
 
 const loadMax = 0.6
 

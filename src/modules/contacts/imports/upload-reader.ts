@@ -1,4 +1,4 @@
-/** Checks an uploaded CSV file as it streams and splits it into chunks. Memory stays at a few chunks. */
+/** Checks and splits an uploaded CSV file as it streams. Memory stays at a few chunks. */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { invalid, Problem } from '../../../api/problem.ts'

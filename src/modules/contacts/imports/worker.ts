@@ -1,4 +1,4 @@
-/** The worker `imports`: claims an import, applies its chunks in order, and releases it after a run. */
+/** The worker `imports`: claims an import and applies its chunks in order. */
 import { limits } from '../../../api/limits.ts'
 import type { ContactImportRow } from './import.ts'
 import { isoTime } from '../../../lib/clock.ts'

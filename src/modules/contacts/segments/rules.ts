@@ -1,6 +1,4 @@
-/**
- * Parses the rules of segments into a typed tree, or reports every failure with its path (behaviour: segments 2). Pure.
- */
+/** Parses segment rules into a typed tree, or reports every failure with its path (behaviour: segments 2). Pure. */
 import type { Detail, DetailCode } from '../../../api/errors.ts'
 import { isId } from '../../../api/ids.ts'
 import { limits } from '../../../api/limits.ts'
