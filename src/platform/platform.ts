@@ -1,4 +1,4 @@
-/** The services that every module builds on: database, time, ids, secrets, log, metrics and notifications. */
+/** The services that every module builds on. */
 import type { Settings } from '../config/settings.ts'
 import type { SteadyClock } from '../lib/clock.ts'
 import type { IdMaker } from '../lib/ids.ts'
@@ -20,7 +20,7 @@ export interface Platform {
   readonly pool: Pool
   readonly reads: ReadPool
   readonly clock: SteadyClock
-  /** Use it instead of `clock` to delete, write off or fail something because of its age. */
+  /** For deleting, writing off or failing something because of its age. */
   readonly retention_clock: RetentionClock
   readonly ids: IdMaker
   readonly settings: Settings
@@ -33,7 +33,7 @@ export interface Platform {
   /** Report failures to it. */
   readonly storage: WriteHealth
   readonly process_id: string
-  /** Here and in other processes. Only an accelerator: workers poll as well. */
+  /** Here and elsewhere. Only an accelerator: workers poll as well. */
   notify(...workers: string[]): void
   /** Here only. */
   wake(...workers: string[]): void

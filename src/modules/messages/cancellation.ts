@@ -18,7 +18,7 @@ const cancelled = {
   provider_code: null,
 }
 
-/** Throws `resource_missing`, and `message_state_invalid` for a message that is past `queued` or being sent. */
+/** Throws `resource_missing` and `message_state_invalid`. */
 export async function cancelMessage(deps: CancellingDeps, sql: Db, tenant: Tenant, id: string): Promise<MessageRow> {
   const { clock } = deps.platform
   const { status } = await getMessage(sql, tenant, id)
@@ -48,8 +48,7 @@ const withdrawn = {
 }
 
 /**
- * Fails and refunds messages that no provider has, and skips those in progress, with unknown outcomes or locked by
- * others. Resolves to the ids of the withdrawn ones.
+ * Skips messages that are in progress, have unknown outcomes or are locked. Resolves to the ids of the withdrawn ones.
  */
 export async function withdrawMessages(
   deps: CancellingDeps,

@@ -2,7 +2,7 @@
 import type { Tenant } from '../../api/caller.ts'
 import type { Db } from '../../platform/database/sql.ts'
 
-/** The quarter of an hour of a `bucket`: the first eight base-32 characters of an id, its time in units of 1.024 s. */
+/** A `bucket` is the first eight base-32 characters of an id: its time in units of 1.024 s. */
 export const quarterOf = (sql: Db) => sql`
   select date_bin(
     '15 minutes',
@@ -18,7 +18,7 @@ export interface DayCounts {
   readonly failed: number
 }
 
-/** `days` days up to that of `now`, oldest first. */
+/** Oldest first, up to the day of `now`. */
 export async function countDays(
   sql: Db,
   { account_id, mode }: Tenant,

@@ -153,7 +153,6 @@ const projectionInvariants = (projections: readonly string[]): Invariant[] => [
   ),
 ]
 
-/** `projections`: names of all projections of this program. */
 export const messageInvariants = (projections: readonly string[]): readonly Invariant[] => [
   ...jobInvariants,
   ...chargeInvariants,

@@ -131,7 +131,7 @@ test('status counts follow every change, folded or not', async (t) => {
 })
 
 const many = 30_000
-/** Far fewer than there are, and more than any filter needs. */
+/** Far fewer messages than exist, and more than any filter needs. */
 const readMax = 8000
 
 test('every filter reads its page through an index, even if matches are old or missing', async (t) => {

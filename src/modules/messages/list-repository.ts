@@ -20,11 +20,10 @@ export interface MessageFilters {
 
 /** An id and its `created_at` may be this far apart. */
 const idSlackMs = 1000
-/** Few messages have these statuses at a time. */
 const rareStatuses: ReadonlySet<string> = new Set(['queued', 'sending', 'failed'])
 const newestFirst = 200
 
-/** Newest first; one row more than requested. */
+/** Newest first, with one row more than requested. */
 export async function listMessages(
   sql: Db,
   tenant: Tenant,
@@ -167,9 +166,7 @@ interface Bucket {
   n: number
 }
 
-/**
- * Reads the seconds that have messages of the status, newest first; four times as many when other filters left too few.
- */
+/** Reads the newest seconds that have messages of the status; four times as many if other filters left too few. */
 async function byStatus(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]> {
   const wanted = page.limit + 1
   const rows: MessageRow[] = []
@@ -219,7 +216,7 @@ async function listBuckets(
     group by bucket having sum(n) > 0 order by bucket desc limit ${count}`
 }
 
-/** Checks the newest messages one by one; older ones that changed late are found by their time of change. */
+/** Checks the newest messages one by one; older ones are found by their time of change. */
 async function byChange(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]> {
   const { updated_after, ...others } = filters
   const wanted = page.limit + 1

@@ -1,4 +1,4 @@
-/** Messages: their row, statuses and transitions (behaviour: messages 6), and their JSON. */
+/** Messages: row, statuses and transitions (behaviour: messages 6), JSON. */
 import type { Message, MessageError, MessageStatus, OriginType, Priority } from '../../api/resources/message.ts'
 import { Problem } from '../../api/problem.ts'
 import { errorBody } from '../../platform/http/responses.ts'
@@ -63,7 +63,7 @@ export const transitions = {
   deliver: { from: ['queued', 'sending', 'sent'], to: 'delivered' },
   open: { from: ['queued', 'sending', 'sent', 'delivered'], to: 'read' },
   fail: { from: ['queued', 'sending', 'sent'], to: 'failed' },
-  /** Refused before sending or by the provider. Does not overwrite later reports of an earlier attempt. */
+  /** Does not overwrite later reports of an earlier attempt. */
   refuse: { from: ['queued', 'sending'], to: 'failed' },
   /** Only before the first attempt. */
   cancel: { from: ['queued'], to: 'failed' },
@@ -74,14 +74,14 @@ export type Transition = keyof typeof transitions
 export const allows = (status: MessageStatus, transition: Transition): boolean =>
   (transitions[transition].from as readonly MessageStatus[]).includes(status)
 
-/** No transition leads to a lower rank. */
+/** Transitions never lead to a lower rank. */
 export const rankOf = { queued: 0, sending: 1, sent: 2, delivered: 3, read: 4, failed: 5 } as const satisfies Partial<
   Record<MessageStatus, number>
 >
 
 export type OutboundStatus = keyof typeof rankOf
 
-/** Timestamps that a status sets, including those of the statuses it skipped. */
+/** Including those of skipped statuses. */
 export const stamps: Readonly<
   Record<MessageStatus, readonly ('sending_at' | 'sent_at' | 'delivered_at' | 'read_at' | 'failed_at')[]>
 > = {
@@ -159,7 +159,6 @@ export function acceptedObject(row: MessageRow): Message {
 export const errorObject = (error: StoredError | null): MessageError | null =>
   error === null ? null : { code: error.code, message: error.message, provider_code: error.provider_code ?? '' }
 
-/** `show` builds the JSON of accepted messages. */
 export function batchObject(
   results: readonly (MessageRow | Problem)[],
   show: (row: MessageRow) => Message,

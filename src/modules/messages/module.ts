@@ -1,4 +1,4 @@
-/** The module of messages: sends, queues, tracks and receives them. */
+/** The module of messages. */
 import type { Module } from '../../module.ts'
 import { on } from '../../module.ts'
 import { ofAccount, ofInstallation, ofParent, ofProcess } from '../../platform/database/table-scope.ts'
@@ -31,11 +31,10 @@ import { projectionsOf, projectionWorker } from './projections.ts'
 
 declare module '../../module.ts' {
   interface Contributions {
-    /** Modules that insert messages for their own rows (docs/decisions/producers.md). */
+    /** Insert messages for their own rows (docs/decisions/producers.md). */
     readonly producers: ProducerFragment
-    /** Modules that count messages or react to their transitions (docs/decisions/transitions.md). */
+    /** Count messages or react to their transitions (docs/decisions/transitions.md). */
     readonly projections: Projection
-    /** Hours at which messages of an origin may be sent. */
     readonly sendTimes: (platform: Platform) => SendTimes
   }
 }
@@ -49,7 +48,7 @@ interface Needs {
 
 interface MessagesServices {
   readonly messages: MessageService
-  /** For tests and benchmarks, which read its load. */
+  /** For tests and benchmarks. */
   readonly ingest: Ingest
 }
 

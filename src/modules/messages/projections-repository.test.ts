@@ -1,4 +1,4 @@
-/** Rows for projections and the limits of a fold. */
+/** Rows for projections, and the limits of a batch. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startPlatform } from '../../../test/support/world.ts'

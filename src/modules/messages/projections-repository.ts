@@ -5,11 +5,11 @@ import { isoText } from '../../platform/database/pool.ts'
 import type { Db, Fragment } from '../../platform/database/sql.ts'
 import type { OutboundStatus } from './message.ts'
 
-/** Messages of one origin that one statement moved to another status. */
+/** Messages of one origin that one statement moved. */
 export interface TransitionRow extends Tenant {
   readonly origin_type: OriginType
   readonly origin_id: string | null
-  /** Null: the messages were accepted. */
+  /** Null: accepted. */
   readonly from_status: OutboundStatus | null
   readonly status: OutboundStatus
   readonly message_ids: readonly string[]
@@ -23,8 +23,8 @@ export interface ProjectedOrigin {
 }
 
 /**
- * Inserts transitions selected by `source` (account_id, mode, message_id, submission_key, origin_type, origin_id,
- * from_status, status, at). `pairs` is not empty.
+ * `source` selects account_id, mode, message_id, submission_key, origin_type, origin_id, from_status, status and at.
+ * `pairs` is not empty.
  */
 export const transitionsFrom = (sql: Db, pairs: readonly ProjectedOrigin[], source: Fragment) => {
   const projections = pairs.map(({ projection }) => projection)
@@ -53,14 +53,14 @@ export const transitionsFrom = (sql: Db, pairs: readonly ProjectedOrigin[], sour
   ) g ${join}`
 }
 
-/** `transitionsFrom` as a further CTE of a statement; empty without `pairs`. */
+/** `transitionsFrom` as a further CTE; empty without `pairs`. */
 export const transitionCte = (sql: Db, pairs: readonly ProjectedOrigin[], source: Fragment): Fragment =>
   pairs.length === 0
     ? sql``
     : sql`,
     transition as (${transitionsFrom(sql, pairs, source)})`
 
-/** Transitions to `queued` of `accepted` (account_id, mode, id, submission_key, origin_type, origin_id). */
+/** `accepted` selects account_id, mode, id, submission_key, origin_type and origin_id. */
 export const acceptedTransitionCte = (
   sql: Db,
   pairs: readonly ProjectedOrigin[],
@@ -76,7 +76,7 @@ export const acceptedTransitionCte = (
       from (${accepted}) a`,
   )
 
-/** Deletes and returns unlocked rows: at most `rows_max`, stopping after `messages_max` messages. */
+/** Unlocked rows: at most `rows_max`, stopping after `messages_max` messages. */
 export async function dequeueTransitions(
   tx: Db,
   projection: string,
@@ -100,8 +100,8 @@ export async function dequeueTransitions(
 }
 
 /**
- * Pending rows as a select of account_id, mode, origin_type, origin_id, from_status, status and messages. In one
- * statement with the projection's own sums, the total is exact.
+ * Selects account_id, mode, origin_type, origin_id, from_status, status and messages. In one statement with the
+ * projection's own sums, the total is exact.
  */
 export const pendingTransitions = (
   sql: Db,
@@ -117,7 +117,7 @@ export const pendingTransitions = (
   }
   group by account_id, mode, origin_type, origin_id, from_status, status`
 
-/** Pending charges less refunds as a select of origin_id, wallet_micros and package_credits. */
+/** Selects origin_id, wallet_micros and package_credits: charges less refunds. */
 export const pendingCharges = (
   sql: Db,
   projection: string,

@@ -8,13 +8,12 @@ import { dequeueTransitions, type ProjectedOrigin, type TransitionRow } from './
 export type { TransitionRow } from './projections-repository.ts'
 
 export interface Projection {
-  /** Lower-case letters and hyphens; its worker is `project-<name>`. Renaming a projection loses pending rows. */
+  /** Lower-case letters and hyphens. Renaming a projection loses pending rows. */
   readonly name: string
   readonly origins: readonly OriginType[]
   /**
-   * Adds the rows to the projection's own tables, in the transaction that deletes them. Rows come in any order and
-   * concurrently: add sums (`from_status` less, `status` more), raise statuses by `rankOf`, lock rows in the order of
-   * their keys.
+   * Runs in the transaction that deletes the rows. They come in any order and concurrently: add sums (`from_status`
+   * less, `status` more), raise statuses by `rankOf`, lock rows in the order of their keys.
    */
   apply(tx: Db, rows: readonly TransitionRow[]): Promise<void>
 }
@@ -25,9 +24,8 @@ interface Projected {
 
 export interface Projections {
   readonly pairs: readonly ProjectedOrigin[]
-  /** The pairs that count one of these messages. */
   pairsOf(messages: readonly Projected[]): readonly ProjectedOrigin[]
-  /** Call after the commit. */
+  /** After the commit. */
   wake(messages: readonly Projected[]): void
 }
 
@@ -36,7 +34,7 @@ const names = /^[a-z]+(-[a-z]+)*$/
 const rowsMax = 500
 const messagesMax = 5000
 const pauseMs = 250
-/** A worker woken within this time will poll again anyway. */
+/** A worker woken within this time polls again anyway. */
 const wakeEveryMs = pauseMs / 2
 
 /** Throws for repeated or invalid names. */
@@ -50,7 +48,7 @@ export function projectionsOf(
   const pairs = projections.flatMap(({ name, origins }) =>
     origins.map((origin_type) => ({ projection: name, origin_type })),
   )
-  /** When a worker was last woken, on the monotonic clock. */
+  /** By worker, on the monotonic clock. */
   const woken = new Map<string, number>()
   const pairsOf = (messages: readonly Projected[]) =>
     pairs.filter((pair) => messages.some(({ origin_type }) => origin_type === pair.origin_type))

@@ -48,7 +48,7 @@ export async function attemptsOfMessage(sql: Db, tenant: Tenant, id: string): Pr
   return await store.listAttempts(sql, tenant, id)
 }
 
-/** One item per status reached. `event_id` is set while the public event exists. */
+/** `event_id` is set while the public event exists. */
 function historyOf(row: MessageRow, events: readonly EventOfObject[]): MessageHistoryItem[] {
   const eventIds = new Map(events.map((event) => [event.type, event.id]))
   const reached = new Set(events.map((event) => event.type))
@@ -65,7 +65,7 @@ function historyOf(row: MessageRow, events: readonly EventOfObject[]): MessageHi
   if (row.direction === 'inbound') return [item('received', row.created_at)]
   const items = [item('queued', row.created_at)]
   if (row.sending_at !== null) items.push(item('sending', row.sending_at))
-  // a receipt that overtook a status sets its time too, but the status was never reached
+  // a receipt that overtook a status sets its time too
   const overtaken = (status: MessageStatus, next_at: string | null, at: string) =>
     events.length > 0 && !reached.has(`message.${status}`) && next_at === at
   if (row.sent_at !== null && !overtaken('sent', row.delivered_at ?? row.read_at, row.sent_at))
@@ -79,7 +79,7 @@ function historyOf(row: MessageRow, events: readonly EventOfObject[]): MessageHi
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 
-/** A stable id per message and step, in the order of time. */
+/** Stable per message and step, in the order of time. */
 function historyId(message_id: string, status: MessageStatus): string {
   const digest = createHash('sha256').update(`${message_id} ${status}`).digest()
   const order = ['received', 'queued', 'sending', 'sent', 'delivered', 'read', 'failed'].indexOf(status)

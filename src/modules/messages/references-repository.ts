@@ -24,8 +24,8 @@ export const referencesOfAccepted = (sql: Db): Fragment => sql`
   select channel_id, provider_id, account_id, mode, id, 0, 1, at from changed`
 
 /**
- * Reassigns an existing reference if its message is final or so old that the provider has restarted its ids (behaviour:
- * messages 7.3).
+ * Reassigns a reference if its message is final or so old that the provider has restarted its ids (behaviour: messages
+ * 7.3).
  */
 export async function insertAnswered(tx: Db, references: readonly NewReference[]): Promise<void> {
   if (references.length === 0) return
@@ -41,7 +41,7 @@ export async function insertAnswered(tx: Db, references: readonly NewReference[]
           and m.status in ('delivered', 'read', 'failed')))`
 }
 
-/** Never replaces existing references. Resolves to the new ones as `referenceKey` writes them. */
+/** Never replaces references. Resolves to the keys of the new ones. */
 export async function saveReferences(tx: Db, references: readonly NewReference[]): Promise<Set<string>> {
   if (references.length === 0) return new Set()
   const fresh = await tx<Pick<Reference, 'channel_id' | 'provider_id'>[]>`
@@ -103,7 +103,6 @@ export async function findReferences(
     join provider_references r on r.channel_id = t.channel_id and r.provider_id = t.provider_id`
 }
 
-/** Null if it is not one of ours. */
 export async function findMessageId(
   tx: Db,
   { account_id, mode }: Tenant,

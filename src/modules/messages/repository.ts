@@ -112,7 +112,7 @@ export interface InboundRow {
   readonly created_at: string
 }
 
-/** `id` and `created_at` of a message may be this far apart. */
+/** An id and its `created_at` may be this far apart. */
 const idSlackMs = 1000
 
 /** Up to `limit`, oldest first. */
@@ -134,8 +134,8 @@ export async function listInbound(
 }
 
 /**
- * Locks messages that no provider has: `queued`, or `sending` with a released job, nothing accepted and a known
- * outcome. Skips locked rows; locks messages before their jobs.
+ * No provider has them: `queued`, or `sending` with a released job, nothing accepted and a known outcome. Skips locked
+ * rows; locks messages before jobs.
  */
 export async function lockWithdrawable(
   tx: Db,
@@ -155,7 +155,7 @@ export async function lockWithdrawable(
     select id, status from locked where status = 'queued' or id in (select message_id from returned)`
 }
 
-/** An expression: messages with smaller ids may be deleted. */
+/** Messages with smaller ids may be deleted. */
 export const deletedBefore = (sql: Db) => sql`coalesce((select deleted_before from message_retention), '')`
 
 export async function hasJobBefore(sql: Db, id: string): Promise<boolean> {
@@ -170,7 +170,7 @@ export async function setDeletedBefore(sql: Db, id: string): Promise<void> {
     on conflict (only_row) do update set deleted_before = greatest(r.deleted_before, excluded.deleted_before)`
 }
 
-/** Deletes the totals of seconds before `bucket` and subtracts them from the quarters of an hour. Returns how many. */
+/** Subtracts them from the quarters of an hour. Returns how many. */
 export async function deleteCounts(sql: Db, bucket: string, rows_max: number): Promise<number> {
   const [row] = await sql<{ deleted: number }[]>`
     with deleted as (
@@ -198,7 +198,6 @@ export async function deleteCounts(sql: Db, bucket: string, rows_max: number): P
   return row!.deleted
 }
 
-/** Deletes quarters of an hour that became zero. */
 export async function deleteEmptyQuarters(sql: Db, before: string, rows_max: number): Promise<number> {
   const { count } = await sql`
     delete from message_quarter_counts

@@ -15,7 +15,7 @@ const hourMs = 3600_000
 
 interface State {
   made: Mark
-  /** All data derived from messages before this id is deleted. */
+  /** Derived data of messages before this id is deleted. */
   cleanedBefore: string
 }
 

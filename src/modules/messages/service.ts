@@ -76,26 +76,23 @@ export interface MessageService {
   check(tenant: Tenant, written: unknown): Promise<CheckedMessage>
   /** The one way to create outbound messages (docs/decisions/producers.md). One outcome per item, in order. */
   submit(submission: Submission): Promise<readonly ItemOutcome[]>
-  /** Repeats of an Idempotency-Key are answered with its message. */
   send(caller: Caller, body: unknown, key: string | undefined): Promise<Sent>
   /** `build` resolves to the body. */
   sendBuilt(caller: Caller, requestKey: RequestKey | undefined, build: () => Promise<unknown>): Promise<Sent>
-  /** Each item is accepted or refused by itself. */
   sendBatch(caller: Caller, body: unknown, key: string | undefined): Promise<SentBatch>
   get(sql: Db, tenant: Tenant, id: string): Promise<MessageRow>
   /** Up to `limit + 1` rows, newest first. */
   list(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]>
   /** In any order. */
   rows(sql: Db, tenant: Tenant, ids: readonly string[]): Promise<MessageRow[]>
-  /** Counts per day of creation in a time zone, up to today, oldest first. */
+  /** By day of creation, up to today, oldest first. */
   days(sql: Db, tenant: Tenant, timezone: string, days: number): Promise<DayCounts[]>
   history(sql: Db, tenant: Tenant, id: string): Promise<MessageHistoryItem[]>
   attempts(sql: Db, tenant: Tenant, id: string): Promise<AttemptRow[]>
   /** Only while `queued`. */
   cancel(sql: Db, tenant: Tenant, id: string): Promise<MessageRow>
-  /** Fails and refunds messages that were not sent. The caller has locked its own rows. Resolves to their ids. */
+  /** The caller has locked its own rows. Resolves to the ids of the withdrawn ones. */
   withdraw(tx: Db, tenant: Tenant, ids: readonly string[]): Promise<ReadonlySet<string>>
-  /** Channels that are throttled now. */
   pauses(sql: Db, tenant: Tenant): Promise<PauseRow[]>
   /** Only on sandbox channels. */
   simulateInbound(sql: Db, tenant: Tenant, body: InboundRequest): Promise<MessageRow>

@@ -35,7 +35,7 @@ const acceptance = ({ platform: { ids } }: PlatformWorld, id: string): Acceptanc
   error: null,
   event: { id: ids('evt'), mode: 'live', type: 'message.sent', created_at: at, object: `{"id":"${id}"}` },
   provider: 'simulator',
-  // what a provider calls its messages is its own affair
+  // provider ids may contain any character
   provider_id: `line\nbreak "${id}"`,
   attempt_id: ids('att'),
   number: 1,

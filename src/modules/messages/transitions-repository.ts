@@ -12,7 +12,7 @@ export interface TransitionWrite {
   readonly mode: string
   readonly id: string
   readonly origin_type: OriginType
-  /** The row is skipped if it has another status. */
+  /** Rows with another status are skipped. */
   readonly from_status: MessageStatus
   readonly status: MessageStatus
   /** ISO 8601: sets every timestamp of the status that is null. */
@@ -26,7 +26,7 @@ export interface TransitionWrite {
 
 export interface ReceiptWrite extends TransitionWrite {
   readonly item_id: string
-  /** The `ctid` of the item. */
+  /** `ctid`. */
   readonly place: string
 }
 
@@ -37,7 +37,7 @@ export interface Acceptance extends TransitionWrite {
   /** From 1. */
   readonly number: number
   readonly duration_ms: number
-  /** A callback item that came with the answer. */
+  /** Came with the answer. */
   readonly item: { readonly id: string; readonly item: object; readonly next_run_at: string } | null
 }
 
@@ -48,7 +48,6 @@ const columnOf =
   (of: (write: T) => Cell): string =>
     textColumn(writes.map(of))
 
-/** The statuses that set a timestamp. */
 const setting = (stamp: (typeof stamps)[MessageStatus][number]): string[] =>
   Object.entries(stamps).flatMap(([status, sets]) => (sets.includes(stamp) ? [status] : []))
 const setBy = {
@@ -121,7 +120,7 @@ export async function readRows(
     join messages m on m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id`
 }
 
-/** Skips rows with another status. Resolves to the ids written. Rows are in the order of ids to prevent deadlocks. */
+/** Resolves to the ids written. In the order of ids to prevent deadlocks. */
 export async function writeTransitions(
   sql: Db,
   projections: Projections,
@@ -140,7 +139,7 @@ export async function writeTransitions(
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Applies and deletes callback items. Skips items that are locked or were moved. Resolves to the ids written. */
+/** Deletes the items applied; skips items that are locked or were moved. Resolves to the ids written. */
 export async function writeReceipts(
   sql: Db,
   projections: Projections,
@@ -174,10 +173,7 @@ export async function writeReceipts(
   return new Set(rows.map(({ id }) => id))
 }
 
-/**
- * Writes the acceptance and ends the job in one statement. Skips rows with another status. Resolves to the ids written.
- * An existing reference or attempt is an error (23505).
- */
+/** Also ends the job. Resolves to the ids written. An existing reference or attempt is an error (23505). */
 export async function writeAcceptances(
   sql: Db,
   projections: Projections,

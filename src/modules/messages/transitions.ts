@@ -41,7 +41,7 @@ export interface Step {
 
 const roundsMax = 20
 
-/** Applies transitions of one message in order and skips those not allowed. Resolves to the changed rows. */
+/** Skips transitions that are not allowed. Resolves to the changed rows. */
 export async function applyTransitions(
   { platform, billing, projections }: TransitionDeps,
   tx: Db,

@@ -1,10 +1,10 @@
-/** The result of an attempt, and the time of the next one (behaviour: webhooks 5). */
+/** Attempt results and the time of the next attempt (behaviour: webhooks 5). */
 import type { DeliveryError } from '../../api/resources/webhook-delivery.ts'
 import { isoTime, type SteadyClock } from '../../lib/clock.ts'
 import type { PostOutcome } from '../../lib/http-poster.ts'
 import type { Settings } from '../../config/settings.ts'
 
-/** Bounds of the jitter added to a delay (behaviour: webhooks 5.1). */
+/** (behaviour: webhooks 5.1) */
 const jitterShare = 0.1
 const jitterMsMax = 5_000
 

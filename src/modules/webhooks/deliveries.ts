@@ -1,4 +1,4 @@
-/** Operations on deliveries: reading, testing and retrying. */
+/** Operations on deliveries. */
 import * as store from './delivery-repository.ts'
 import { tenantOf, type Tenant } from '../../api/caller.ts'
 import { isId, type Id } from '../../api/ids.ts'
@@ -28,15 +28,15 @@ export interface DeliveryService {
   get(sql: Db, tenant: Tenant, endpoint_id: string, id: string): Promise<WebhookDelivery>
   /** Of any endpoint, including recently deleted ones. */
   find(sql: Db, tenant: Tenant, id: string): Promise<WebhookDelivery | null>
-  /** Delivers a `webhook.test` event. Resolves after the first attempt or 5 seconds. */
+  /** Resolves after the first attempt or 5 seconds. */
   test(tenant: Tenant, endpoint_id: string): Promise<WebhookDelivery>
   /** One attempt now. Resolves after it or 5 seconds. */
   retry(tenant: Tenant, endpoint_id: string, id: string): Promise<WebhookDelivery>
-  /** To any endpoint, including recently deleted ones, newest first. */
+  /** Newest first, of any endpoint, including recently deleted ones. */
   listOfObject(sql: Db, tenant: Tenant, object_id: string): Promise<WebhookDelivery[]>
   /**
-   * Retries up to 5,000 deliveries by the worker, oldest first, unless `dry_run`. Resolves to how many. Problems:
-   * resource_missing, delivery_state_invalid.
+   * The worker retries up to 5,000, oldest first. Resolves to how many. Problems: resource_missing,
+   * delivery_state_invalid.
    */
   retryAll(
     sql: Db,
@@ -46,8 +46,8 @@ export interface DeliveryService {
     dry_run: boolean,
   ): Promise<number>
   /**
-   * Requested retries not attempted yet, and failed deliveries that existed at `created_until`, each up to 5,000.
-   * Problem: resource_missing.
+   * Requested retries not attempted yet, and failures that existed at `created_until`, each up to 5,000. Problem:
+   * resource_missing.
    */
   retryProgress(
     sql: Db,
@@ -55,11 +55,11 @@ export interface DeliveryService {
     endpoint_id: string,
     created_until: string,
   ): Promise<{ readonly pending: number; readonly failed: number }>
-  /** Aborts attempts in progress without counting them; the worker repeats them. */
+  /** Aborts attempts without counting them; the worker repeats them. */
   stop(): Promise<void>
 }
 
-/** Then the worker makes the attempt of a process that died. */
+/** Then the worker makes the attempt. */
 const rescueAfterMs = 60_000
 
 const retriedAtOnce = 5_000
@@ -161,7 +161,7 @@ async function endpointOf(sql: Db, tenant: Tenant, id: string): Promise<Endpoint
   return row
 }
 
-/** For a disabled endpoint the delivery has failed already. */
+/** On a disabled endpoint the delivery has failed already. */
 async function testDelivery(tx: Db, { clock, ids }: Platform, tenant: Tenant, endpoint_id: string): Promise<Requested> {
   const at = isoTime(clock.now())
   const endpoint = await lockedEndpoint(tx, tenant, endpoint_id)
@@ -187,7 +187,6 @@ async function testDelivery(tx: Db, { clock, ids }: Platform, tenant: Tenant, en
   return { endpoint, delivery: disabled(delivery) }
 }
 
-/** Problems: resource_missing, delivery_state_invalid. */
 async function reopenDelivery(
   tx: Db,
   tenant: Tenant,

@@ -1,4 +1,4 @@
-/** SQL of single deliveries: look-ups, requested attempts, and the end of disabled endpoints' deliveries. */
+/** SQL of single deliveries. */
 import type { Tenant } from '../../api/caller.ts'
 import type { EventRow } from '../../platform/events/outbox.ts'
 import type { DeliveryStatus } from '../../api/resources/webhook-delivery.ts'
@@ -11,7 +11,7 @@ import type { Page } from '../../platform/http/paging.ts'
 const unended = (sql: Db, next_attempt_at: Fragment) =>
   sql`account_id, mode, endpoint_id, id, event_id, event_type, 'pending' as status, attempts, response_status, duration_ms, error, error_message, ${next_attempt_at} as next_attempt_at, created_at`
 export const pending = (sql: Db) => unended(sql, sql`next_run_at`)
-/** `next_attempt_at` is null for requested attempts, whose `next_run_at` is only their rescue by the worker. */
+/** Null for requested attempts: their `next_run_at` is the rescue by the worker. */
 export const waiting = (sql: Db) => unended(sql, sql`case when scheduled and attempts > 0 then next_run_at end`)
 export const ended = (sql: Db) =>
   sql`account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, null::timestamptz as next_attempt_at, created_at`
@@ -63,7 +63,7 @@ export async function findEvent(sql: Db, { account_id, mode }: Tenant, id: strin
   return row ?? null
 }
 
-/** This process attempts the delivery at once; it is due for the worker only if the process dies. */
+/** Due for the worker only if this process dies before its attempt. */
 export async function insertRequested(
   sql: Db,
   row: DeliveryRow,
@@ -93,7 +93,7 @@ export async function insertEnded(sql: Db, row: DeliveryRow): Promise<void> {
       values (${row.account_id}, ${row.mode}, ${row.endpoint_id}, ${row.id})`
 }
 
-/** Removes an ended delivery for another attempt. Null if someone else did. */
+/** Null if someone else did. */
 export async function deleteEnded(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -137,7 +137,7 @@ export async function recordRequested(sql: Db, done: AttemptResult): Promise<boo
   return true
 }
 
-/** Up to `limit` rows of each queue. `unless_active`: none if the endpoint is active in the same statement. */
+/** Up to `limit` rows of each queue. `unless_active` is checked in the same statement. */
 export async function dropPending(sql: Db, endpoint_id: string, limit: number, unless_active = false): Promise<number> {
   const guard = unless_active
     ? sql`and not exists (select from webhook_endpoints e where e.account_id = q.account_id and e.mode = q.mode and e.id = q.endpoint_id and e.status = 'active')`
@@ -173,7 +173,6 @@ export async function dropPending(sql: Db, endpoint_id: string, limit: number, u
   return dropped
 }
 
-/** For deliveries whose event is deleted. */
 export async function endWithoutEvent(sql: Db, rows: readonly { endpoint_id: string; id: string }[]): Promise<void> {
   await sql`
     with gone as (
@@ -197,7 +196,7 @@ export async function endWithoutEvent(sql: Db, rows: readonly { endpoint_id: str
     from gone on conflict do nothing`
 }
 
-/** Also deletes failures whose deliveries were dropped with their partition. */
+/** Including failures whose deliveries were dropped with their partition. */
 export async function expireDeliveries(sql: Db, floor: string, limit: number): Promise<number> {
   const ended = await sql`
     delete from webhook_deliveries where (account_id, mode, endpoint_id, id) in (
@@ -265,7 +264,7 @@ export async function findDeliveries(
 
 type Ended = 'delivered' | 'failed'
 
-/** Only deliveries whose event is stored, oldest first. */
+/** Of deliveries whose event is stored, oldest first. */
 const endedIds = (
   sql: Db,
   { account_id, mode }: Tenant,
@@ -284,7 +283,7 @@ const endedIds = (
     ${created_until === undefined ? sql`` : sql`and created_at <= ${created_until}::timestamptz`}
   order by id limit ${limit}`
 
-/** How many deliveries `retryEnded` would retry; with `created_until` only those that existed then. */
+/** With `created_until`, only those that existed then. */
 export async function countEnded(
   sql: Db,
   tenant: Tenant,
@@ -297,7 +296,7 @@ export async function countEnded(
   return rows.length
 }
 
-/** Requested retries that were not attempted yet. */
+/** Not attempted yet. */
 export async function countRequested(
   sql: Db,
   { account_id, mode }: Tenant,
@@ -310,7 +309,7 @@ export async function countRequested(
   return rows.length
 }
 
-/** One more attempt, without a schedule. Resolves to how many. */
+/** One attempt without a schedule. Resolves to how many. */
 export async function retryEnded(
   sql: Db,
   tenant: Tenant,

@@ -8,7 +8,7 @@ import type { EndpointRow } from './endpoint.ts'
 const columns = (sql: Db) =>
   sql`account_id, mode, id, url, description, events, status, filters, metadata, source, created_by, secret, previous_secret, previous_secret_until, verification_token, version, created_at`
 
-/** Blocks other creations of this tenant until the transaction ends, so that the limit is exact. */
+/** Until the transaction ends, so that the limit is exact. */
 export async function lockEndpoints(sql: Db, { account_id, mode }: Tenant): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`webhook_endpoints ${account_id} ${mode}`}, 0))`
 }
@@ -58,7 +58,7 @@ export async function lockEndpoint(sql: Db, { account_id, mode }: Tenant, id: st
   return row ?? null
 }
 
-/** Also for deleted endpoints: a cursor remains valid after a deletion. */
+/** Also if deleted: a cursor remains valid. */
 export async function endpointExisted(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   const rows =
     await sql`select 1 from webhook_endpoints where account_id = ${account_id} and mode = ${mode} and id = ${id}`
@@ -74,7 +74,7 @@ export async function listEndpoints(sql: Db, { account_id, mode }: Tenant, page:
     order by id desc limit ${page.limit + 1}`
 }
 
-/** The version changes with fields that affect deliveries: workers read the endpoint again. */
+/** The version changes with fields that affect deliveries. */
 export async function updateEndpoint(sql: Db, row: EndpointRow): Promise<void> {
   await sql`
     update webhook_endpoints
@@ -101,7 +101,7 @@ export async function deleteEndpoint(sql: Db, { account_id, mode }: Tenant, id: 
   await sql`delete from webhook_leases where endpoint_id = ${id}`
 }
 
-/** `fresh`: it receives events committed after this statement; otherwise the start stays. */
+/** `fresh`: for events committed after this statement; otherwise the start stays. */
 export async function writeSubscriptions(sql: Db, row: EndpointRow, fresh: boolean): Promise<void> {
   const filters = setFilters(row.filters)
   const since = fresh
@@ -132,7 +132,7 @@ export async function removeSubscriptions(sql: Db, { account_id, mode }: Tenant,
       and endpoint_id = ${endpoint_id}`
 }
 
-/** Without empty filters; null if none is left. */
+/** Null without a non-empty filter. */
 function setFilters(filters: EndpointFilters): string | null {
   const set = Object.entries(filters).filter(([, values]) => values.length > 0)
   return set.length === 0 ? null : JSON.stringify(Object.fromEntries(set))
@@ -159,7 +159,7 @@ export async function reseal(sql: Db, old: SealedEndpoint, row: SealedEndpoint):
     where id = ${row.id} and secret = ${old.secret}`
 }
 
-/** Current endpoints first, then the newest deleted ones, whose deliveries are still stored. */
+/** Current ones first, then the newest deleted ones, whose deliveries are still stored. */
 export async function endpointIds(sql: Db, { account_id, mode }: Tenant, limit: number): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id

@@ -1,4 +1,4 @@
-/** Webhook endpoints: their row, JSON, and the checks of client input. */
+/** Webhook endpoints: row, JSON, and checks of client input. */
 import { Type, type Static } from 'typebox'
 import type { Detail } from '../../api/errors.ts'
 import { isId } from '../../api/ids.ts'
@@ -174,7 +174,7 @@ const notPublic = (sentence: string) =>
     { param: 'url' },
   )
 
-/** A name that does not resolve is accepted: every attempt checks the address that it connects to. */
+/** Unresolved names are accepted: every attempt checks the address that it connects to. */
 async function leadsToPrivate(
   hostname: string,
   { resolve, sleep }: Parameters<typeof checkEndpoint>[1],

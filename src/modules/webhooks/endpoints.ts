@@ -39,7 +39,7 @@ export class EndpointService {
   }
 
   /**
-   * `keep` stores the answer in the same transaction. Problems: parameter_invalid, webhook_url_not_public,
+   * `keep` stores the answer in the transaction. Problems: parameter_invalid, webhook_url_not_public,
    * webhook_endpoint_limit_reached.
    */
   async create(
@@ -109,7 +109,7 @@ export class EndpointService {
     this.#changed(id)
   }
 
-  /** The previous secret signs as well for this many seconds. */
+  /** The previous secret signs as well until then. */
   async rollSecret(
     sql: Db,
     tenant: Tenant,
@@ -134,7 +134,7 @@ export class EndpointService {
     return rolled
   }
 
-  /** Does nothing if the endpoint no longer fails too often. */
+  /** Unless the failures were reset. */
   async disableFailing(tenant: { account_id: string; mode: string }, id: string): Promise<void> {
     const { pool, settings, log, domain_events } = this.#platform
     const disabled = await transact(pool, async (tx) => {
@@ -170,7 +170,7 @@ export async function lockedEndpoint(sql: Db, tenant: Tenant, id: string): Promi
   return row
 }
 
-/** Drops deliveries of a disabled endpoint in slices, because every transaction delays the event feed. */
+/** In slices, because every transaction delays the event feed. */
 async function dropPendingInSlices(sql: Db, tenant: Tenant, id: string): Promise<void> {
   const slice = async (tx: Db) =>
     (await lockedEndpoint(tx, tenant, id)).status === 'disabled' ? await dropPending(tx, id, droppedAtOnce) : 0
@@ -203,7 +203,7 @@ const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 const sealed = (platform: Platform, token: string | null): string | null =>
   token === null ? null : platform.secrets.seal(token)
 
-/** `events`, `filters` and `metadata` are replaced as a whole; null clears a field. */
+/** Objects and arrays are replaced as a whole; null clears a field. */
 function rowAfter(platform: Platform, row: EndpointRow, change: EndpointChange): EndpointRow {
   return {
     ...row,

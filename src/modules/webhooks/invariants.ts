@@ -68,7 +68,7 @@ async function unlistedFailures(sql: Db): Promise<{ id: string; endpoint_id: str
     limit 20`
 }
 
-/** A cursor above a running transaction of this database that may write events, or above all transactions so far. */
+/** A cursor above a running transaction that may write events, or above all transactions so far. */
 async function cursorAhead(sql: Db): Promise<{ position: string; horizon: string }[]> {
   return await sql<{ position: string; horizon: string }[]>`
     with epoch as materialized (select feed_horizon() >> 48 << 48 as start)
@@ -90,7 +90,7 @@ async function cursorAhead(sql: Db): Promise<{ position: string; horizon: string
     where w.position >= h.horizon`
 }
 
-/** Only of endpoints that never changed and have no filters: earlier subscriptions of others are unknown. */
+/** Of endpoints that never changed and have no filters: earlier subscriptions of others are unknown. */
 async function missedEvents(sql: Db, id_floor: string): Promise<{ id: string; type: string; endpoint_id: string }[]> {
   return await sql<{ id: string; type: string; endpoint_id: string }[]>`
     with wanted as (

@@ -32,7 +32,7 @@ export class ManualAttempts {
     this.#deps = deps
   }
 
-  /** Answers after the attempt or the wait. `scheduled`: further attempts follow a failure. */
+  /** Answers after the attempt or the wait. `scheduled`: retries follow a failure. */
   async attemptAndAnswer(endpoint: EndpointRow, delivery: DeliveryRow, scheduled: boolean): Promise<WebhookDelivery> {
     const { clock, pool, log } = this.#deps.platform
     const work: Promise<void> = this.#attempt(endpoint, delivery, scheduled)

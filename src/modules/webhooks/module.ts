@@ -1,4 +1,4 @@
-/** The module of webhooks: the event feed, its subscriptions and their deliveries. */
+/** The module of webhooks. */
 import type { Module } from '../../module.ts'
 import { ofAccount, ofInstallation, ofParent } from '../../platform/database/table-scope.ts'
 import { webhookDeliveryWorker } from './dispatch/worker.ts'

@@ -30,7 +30,7 @@ export const webhookPeriodicJobs = (platform: Platform): PeriodicJob[] => [
   },
 ]
 
-/** Deletes deliveries outside of weekly partitions, and the index of failures. */
+/** Deliveries outside of weekly partitions, and the index of failures. */
 async function deleteOldDeliveries(platform: Platform): Promise<number> {
   const floor = idFloor(
     'whd',

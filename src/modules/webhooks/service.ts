@@ -11,9 +11,9 @@ export interface WebhookService {
   readonly endpoints: EndpointService
   readonly deliveries: DeliveryService
   readonly poster: HttpPoster
-  /** Columns that change when an account moves to another installation, by table. */
+  /** Which change when an account moves to another installation, by table. */
   movedColumns(sql: Db): Promise<Readonly<Record<string, MovedColumns>>>
-  /** Aborts requested attempts without counting them, and closes all connections. */
+  /** Aborts requested attempts without counting them. */
   close(): Promise<void>
 }
 

@@ -40,7 +40,7 @@ export interface BackupReport {
   readonly tables: Readonly<Record<string, number>>
 }
 
-/** Throws `OperatorError` if the file exists, or if this program cannot read the database. */
+/** Throws `OperatorError` if the file exists or the database cannot be read. */
 export async function writeBackup(parts: BackupParts, path: string): Promise<BackupReport> {
   if (existsSync(path)) throw new OperatorError(`${path} is there already. Name another file, or remove it.`)
   const partial = `${path}.partial`

@@ -7,7 +7,7 @@ export interface TableColumns {
   readonly columns: readonly string[]
 }
 
-/** Each table comes after those that it references. */
+/** After the tables that they reference. */
 export async function tablesOf(sql: Db): Promise<TableColumns[]> {
   const tables = await sql<{ name: string; columns: string[]; refers: string[] }[]>`
     select c.relname as name,

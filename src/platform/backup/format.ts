@@ -125,7 +125,7 @@ export async function readTables(
 ): Promise<void> {
   let buffered: Buffer = Buffer.alloc(0)
   let sink: TableSink | undefined
-  // include the line break that ends the head, because a table without rows ends at once
+  // also the line break after the head, because a table without rows ends at once
   let skips = 0
   const forward = async (to: number) => {
     if (to > skips) await sink!.write(buffered.subarray(skips, to))

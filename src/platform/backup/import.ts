@@ -24,7 +24,7 @@ export interface ImportReport {
 const uniqueViolation = '23505'
 const notAllowed = '42501'
 
-/** Throws `OperatorError` for a damaged file, a wrong key or schema, and an account that already exists. */
+/** Throws `OperatorError` for a damaged file, a wrong key or schema, or an existing account. */
 export async function importRows(parts: ImportParts, path: string): Promise<ImportReport> {
   const file = await checkFile(path, parts.onChecked)
   const { account_id, created_at } = file.manifest

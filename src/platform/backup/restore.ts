@@ -47,9 +47,7 @@ export interface RestoreReport {
   readonly applied: readonly string[]
 }
 
-/**
- * Throws `OperatorError` for a damaged file or one of a newer version, a wrong key, and a database that is not empty.
- */
+/** Throws `OperatorError` for a damaged or newer file, a wrong key, or a database that is not empty. */
 export async function restoreBackup(parts: RestoreParts, path: string): Promise<RestoreReport> {
   const { pool, clock } = parts
   const file = await checkFile(path, parts.onChecked)

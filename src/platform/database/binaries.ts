@@ -1,4 +1,4 @@
-/** Finds the PostgreSQL programs that npm installed, and a way to run them, since PostgreSQL refuses to run as root. */
+/** Finds the PostgreSQL programs that npm installed, and a way to run them as root, which PostgreSQL refuses. */
 import { execFile, spawn, type ChildProcess, type StdioOptions } from 'node:child_process'
 import { access, chmod, constants, cp, lstat, mkdir, open, readFile, rename, rm, stat, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -32,7 +32,7 @@ const environment = {
   ...(process.env['PATH'] === undefined ? {} : { PATH: process.env['PATH'] }),
 }
 
-/** Throws an `OperatorError` with instructions if no program can be used. */
+/** Throws `OperatorError` if no program can be used. */
 export async function findPrograms(
   dataDir: string,
   detours: readonly Detour[] = ['uid', 'namespace', 'copy'],
@@ -99,7 +99,7 @@ function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error
 }
 
-/** Copies to a temporary name and renames, so that a partial copy is never used. */
+/** By a temporary name, so that a partial copy is never used. */
 async function copyOnce(from: string, to: string): Promise<string> {
   const copied = await stat(join(to, 'bin/postgres')).catch(() => undefined)
   const original = await stat(join(from, 'bin/postgres'))
@@ -170,7 +170,7 @@ const detourBy: Record<Detour, (bin: string, dataDir: string, user: User) => Pro
     }
   },
 
-  /** Root owns its files, in a namespace where it has another uid and no privileges. */
+  /** Root in a namespace, where it has another uid and no privileges. */
   async namespace(bin, _dataDir, user) {
     const wrap = ['--user', `--map-user=${user.uid}`, `--map-group=${user.gid}`]
     if (!(await succeeds('unshare', [...wrap, join(bin, 'postgres'), '--version']))) return undefined

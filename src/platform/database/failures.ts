@@ -30,7 +30,7 @@ const refusedLogin = /^(28...|3D000|55000)$/
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && !('path' in error) ? String(error.code) : ''
 
-/** The statement may or may not have been executed. */
+/** The statement may have been executed. */
 export const connectionLost = (error: unknown): boolean =>
   lostCodes.has(codeOf(error)) || codeOf(error).startsWith('08')
 
@@ -80,7 +80,7 @@ export const writeHealthWorker = 'storage'
 
 const probeEveryMs = 250
 const idleMs = 60_000
-/** A megabyte of rows: with less space the next writes would fail again. */
+/** A megabyte: with less space the next writes would fail again. */
 const probeRows = 30_000
 
 export function writeHealth({ pool, log, wake }: WriteHealthParts): WriteHealth {
@@ -113,7 +113,6 @@ export function writeHealth({ pool, log, wake }: WriteHealthParts): WriteHealth 
           await probe(pool)
         } catch (error) {
           if (poolClosed(error)) throw error
-          // other failures are unrelated to storage
           if (refusesWrites(error) || isUnreachable(error) || wasCancelled(error)) {
             refuse(error)
             return 1

@@ -73,7 +73,7 @@ function release(state: QueueState, account_id: string): void {
   }
 }
 
-/** The oldest waiter among the accounts with the fewest running reads. */
+/** The oldest one among the accounts with the fewest running reads. */
 function nextWaiter(state: QueueState): Waiter | undefined {
   let next: Waiter | undefined
   for (const waiter of state.waiters) {
@@ -86,7 +86,6 @@ function nextWaiter(state: QueueState): Waiter | undefined {
   return next
 }
 
-/** False after a timeout or `signal`. */
 async function waitForSlot(
   state: QueueState,
   account_id: string,
@@ -103,6 +102,6 @@ async function waitForSlot(
   } finally {
     done.abort()
   }
-  // a waiter that is no longer queued was admitted, possibly at the last moment
+  // no longer queued: admitted, possibly at the last moment
   return !state.waiters.delete(waiter)
 }

@@ -41,7 +41,7 @@ interface Recorded {
   exists: boolean
 }
 
-/** Functions of the platform come first, because modules may use them. Throws for repeated names. */
+/** Those of the platform come first, because modules may use them. Throws for repeated names. */
 export async function readFunctions(folder = sourceFolder): Promise<SqlFunctions> {
   const folders = await Promise.all(['platform', 'modules'].map((name) => sqlFolders(join(folder, name))))
   const functions = (await Promise.all(folders.flat().map(filesOf))).flat()
@@ -52,8 +52,8 @@ export async function readFunctions(folder = sourceFolder): Promise<SqlFunctions
 }
 
 /**
- * Requires the migration lock. Functions applied by a newer version stay. Throws `OperatorError` if a newer version
- * dropped a function that this one needs.
+ * Requires the migration lock. Functions of a newer version stay. Throws `OperatorError` if a newer version dropped one
+ * that this one needs.
  */
 export async function applyFunctions(sql: Db, clock: Clock, wanted: SqlFunctions): Promise<string[]> {
   await sql`

@@ -1,4 +1,4 @@
-/** Migrates a database to the schema of this program: migrations under a lock, then functions. */
+/** Migrates a database: migrations under a lock, then functions. */
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { isoTime, type Clock } from '../../lib/clock.ts'
@@ -39,7 +39,6 @@ export async function readSchemaFiles(): Promise<SchemaFiles> {
   return { migrations, functions }
 }
 
-/** Throws if a name has no number or two share one. */
 export async function readMigrations(folder: URL | string = migrationsFolder): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).toSorted()
   const read = await Promise.all(
@@ -58,8 +57,8 @@ export async function readMigrations(folder: URL | string = migrationsFolder): P
 }
 
 /**
- * Concurrent calls wait for each other. Throws `OperatorError` for PostgreSQL below 16, a released file that changed,
- * and a newer database.
+ * Concurrent calls wait for each other. Throws `OperatorError` for PostgreSQL below 16, a changed migration, or a newer
+ * database.
  */
 export async function migrate(pool: Pool, clock: Clock, files?: SchemaFiles): Promise<MigrationReport> {
   const known = files ?? (await readSchemaFiles())
@@ -87,7 +86,7 @@ export async function missingMigrations(sql: Db, files?: SchemaFiles): Promise<s
 
 type Step = <T>(work: (sql: Db) => Promise<T>) => Promise<T>
 
-/** Requires the migration lock. Without `step` everything happens in the open transaction. */
+/** Requires the migration lock. Without `step`, in the open transaction. */
 export async function applyMigrations(
   sql: Db,
   clock: Clock,
@@ -149,7 +148,7 @@ async function lockSession(session: Session, clock: Clock): Promise<void> {
   }
 }
 
-/** Needed even without the lock: it resets the session's settings. */
+/** Also without the lock, to reset the session's settings. */
 async function unlockSession(session: Session): Promise<void> {
   await session
     .unsafe(`reset statement_timeout; select pg_advisory_unlock(${advisoryLocks.migrate})`)

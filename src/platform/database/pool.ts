@@ -8,8 +8,8 @@ export interface PoolOptions {
   readonly statement_timeout_ms?: number
   readonly idle_in_transaction_timeout_ms?: number
   /**
-   * Closes a connection that is silent this long during a statement (ETIMEDOUT). Must exceed the longest statement.
-   * Absent: no limit.
+   * Closes a connection that is silent this long during a statement (ETIMEDOUT). Longer than any statement; absent: no
+   * limit.
    */
   readonly silence_timeout_ms?: number
   readonly application_name?: string
@@ -52,7 +52,7 @@ export function openPool(url: string, options: PoolOptions = {}): Pool {
   }) as Pool
 }
 
-/** Sessions use at most one CPU, and each query is planned for its own values. */
+/** At most one CPU per session; each query is planned for its own values. */
 export function openDerivedPool(
   pool: Pool,
   { name, max, statement_timeout_ms }: { name: string; max: number; statement_timeout_ms: number },
@@ -80,7 +80,7 @@ export interface PoolUse {
 
 export const poolUse = (pool: Pool): PoolUse => pool.use()
 
-/** `2026-01-31 09:30:00.1+00` as `2026-01-31T09:30:00.100Z`; microseconds are cut off. */
+/** Microseconds are cut off. */
 export function isoText(text: string): string {
   if (text.length < 19 || text[4] !== '-' || text[10] !== ' ') return text
   const fraction = text[19] === '.' ? /^\d{1,3}/.exec(text.slice(20))![0] : ''
@@ -126,7 +126,7 @@ export async function listen(
   }
   const relisten = async () => {
     while (!stopping && !listening) {
-      // the driver waits between failed attempts; this repeats until the database is back
+      // the driver waits between failed attempts
       await Promise.race([subscribe(), stopped]).catch(() => undefined)
     }
     if (!stopping) onMissed()

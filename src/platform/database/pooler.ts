@@ -5,7 +5,7 @@ import type { Pool } from './sql.ts'
 
 const message =
   'DATABASE_URL leads to a connection pooler that shares connections between transactions (PgBouncer in transaction mode, for example). This service listens for notifications and holds advisory locks, which need a session each: connect to PostgreSQL itself, or to a pool in session mode.'
-/** A pooler needs two different connections for one of these orders. */
+/** For one of these orders a pooler needs two connections. */
 const orders = [
   [0, 1],
   [0, 1],
@@ -13,7 +13,7 @@ const orders = [
 ] as const
 /** Not prepared, because the next statement may run on another connection. */
 const selectPid = 'select pg_backend_pid() as pid'
-/** Shorter than the idle-in-transaction limit, which would end the first transaction (`pool.ts`). */
+/** Shorter than the idle-in-transaction limit (`pool.ts`). */
 const timeoutMs = 12_000
 
 /** Throws `OperatorError` in transaction mode. */

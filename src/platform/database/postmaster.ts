@@ -28,7 +28,7 @@ export async function runningPostmaster(folder: string): Promise<Postmaster | un
   return undefined
 }
 
-/** A fast shutdown; an immediate one after seven seconds. */
+/** Immediate after seven seconds. */
 export async function stopPostmaster(folder: string, pid: number, clock: Clock): Promise<void> {
   signal(pid, 'SIGINT')
   if (await hasStopped(folder, pid, clock, fastStopMs)) return

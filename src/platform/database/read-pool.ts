@@ -1,5 +1,5 @@
 /**
- * The pool for expensive reads, with limits per account (behaviour: operating 7; docs/decisions/expensive-reads.md).
+ * The pool for expensive reads, with limits per account (behaviour: operating 7) (docs/decisions/expensive-reads.md).
  */
 import { constants, setPriority } from 'node:os'
 import { Problem } from '../../api/problem.ts'
@@ -25,13 +25,13 @@ const slotPollMs = 100
 /** A cancel request between two statements has no effect. */
 const cancelRetryMs = 20
 
-/** Starting a read costs too: a client that keeps disconnecting would start reads without limit. */
+/** A client that keeps disconnecting would start reads without limit. */
 const abandonedHoldMs = 1_000
 
 export interface ReadRequest {
   readonly account_id: string
   readonly gone: AbortSignal
-  /** A sentence that helps the caller shorten a slow read. */
+  /** Tells the caller how to shorten a slow read. */
   readonly narrow: string
   /** Default: `wait_ms` of `readLimits`. */
   readonly wait_ms?: number
@@ -39,8 +39,8 @@ export interface ReadRequest {
 
 export interface ReadPool {
   /**
-   * Throws 429 `rate_limit_exceeded` if no slot became free in time, and 503 `upstream_unavailable` if the read was
-   * cancelled. Code between statements must watch `ended`.
+   * Throws 429 `rate_limit_exceeded` without a free slot, and 503 `upstream_unavailable` for a cancelled read. Code
+   * between statements must watch `ended`.
    */
   run<T>(request: ReadRequest, work: (sql: Transaction, ended: AbortSignal) => Promise<T>): Promise<T>
   use(): PoolUse
@@ -49,12 +49,12 @@ export interface ReadPool {
 }
 
 interface Parts {
-  /** The main pool, which cancels statements. */
+  /** Cancels statements. */
   readonly pool: Pool
   readonly clock: SteadyClock
   readonly metrics: Metrics
   readonly connections: number
-  /** The database runs on this machine under the same user. */
+  /** On this machine, under the same user. */
   readonly local: boolean
 }
 
@@ -125,7 +125,7 @@ async function attempt<T>(
   })) as T | typeof noSlot
 }
 
-/** On two CPUs, two reads would otherwise starve everything else. */
+/** On two CPUs, two reads would starve everything else. */
 function lowerPriority(pid: number): void {
   try {
     setPriority(pid, constants.priority.PRIORITY_LOW)

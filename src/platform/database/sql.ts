@@ -48,7 +48,7 @@ export async function inOneSnapshot<T>(sql: Db, read: (sql: Db) => Promise<T>): 
   return (await (sql as Pool).begin('isolation level repeatable read read only', read)) as T
 }
 
-/** Rejects with the first error in order, because later statements fail as a consequence. */
+/** Rejects with the first error in order: later statements fail as a consequence. */
 export async function allInOrder(sent: readonly Promise<unknown>[]): Promise<void> {
   const settled = await Promise.allSettled(sent)
   for (const one of settled) if (one.status === 'rejected') throw one.reason
@@ -68,11 +68,11 @@ export function violatedConstraint(error: unknown): string | undefined {
   return typeof name === 'string' ? name : undefined
 }
 
-/** Use it as `from json_to_recordset(${jsonRows(rows)}::text::json) as t(…)`. */
+/** For `from json_to_recordset(${jsonRows(rows)}::text::json) as t(…)`. */
 export const jsonRows = (rows: readonly object[]): string => JSON.stringify(rows)
 
 /**
- * Use it as `select unnest(text_column(${textColumn(values)})) as name`; costs a third of `jsonRows`. Values must be
+ * For `select unnest(text_column(${textColumn(values)})) as name`; costs a third of `jsonRows`. Values must be
  * non-empty and without line breaks; nulls are empty lines.
  */
 export const textColumn = (values: readonly (string | number | boolean | null)[]): string =>

@@ -1,8 +1,8 @@
 /** Declares which rows of each table a backup includes, and which belong to one account. */
 
 /**
- * `hashed`: rows are found by address hashes, which depend on the installation's secret key. `parent`: owned through
- * another table. `process`: state of running processes.
+ * `hashed`: found by address hashes, which depend on the installation's secret key. `process`: state of running
+ * processes.
  */
 export type TableScope =
   | { readonly to: 'account'; readonly column?: string; readonly hashed?: true }

@@ -3,7 +3,7 @@ import type { Db } from '../database/sql.ts'
 
 export interface RunningTransaction {
   readonly xid: string
-  /** It certainly writes no event, so it blocks only readers that do not skip it. */
+  /** Writes no event, so it blocks only readers that do not skip it. */
   readonly unrelated: boolean
   readonly database: string | null
   readonly pid: number | null
@@ -28,7 +28,7 @@ export async function readHorizon(sql: Db): Promise<HorizonState> {
   return row!
 }
 
-/** Oldest first, without transactions that ended since the snapshot. */
+/** Oldest first. */
 export async function listRunning(sql: Db): Promise<RunningTransaction[]> {
   return await sql<RunningTransaction[]>`
     select t.xid::text as xid, t.unrelated, d.datname as database, t.pid, r.rolname as role, t.application_name,
@@ -40,7 +40,7 @@ export async function listRunning(sql: Db): Promise<RunningTransaction[]> {
     order by t.xid`
 }
 
-/** Makes readers skip unrelated transactions if that moves the horizon. False if nothing changed. */
+/** If that moves the horizon. False if nothing changed. */
 export async function skipUnrelatedTransactions(sql: Db): Promise<boolean> {
   const rows = await sql`
     update installation set feed_skips_unrelated = true

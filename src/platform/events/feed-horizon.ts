@@ -1,7 +1,4 @@
-/**
- * Watches for transactions that block the event feed: metric, log, and `posthorn doctor`
- * (docs/decisions/feed-horizon.md).
- */
+/** Watches for transactions that block the event feed (docs/decisions/feed-horizon.md). */
 import type { Clock } from '../../lib/clock.ts'
 import type { Db } from '../database/sql.ts'
 import type { PeriodicJob, Platform } from '../platform.ts'
@@ -14,24 +11,23 @@ import {
 } from './feed-horizon-repository.ts'
 
 const intervalMs = 2_000
-/** Runs in a row without an unrelated transaction, after which readers no longer skip them. */
+/** No transaction of the service takes a second. */
 const longBlockMs = 5_000
 const sentencesMax = 20
+/** Runs in a row without an unrelated transaction, after which readers no longer skip them. */
 const quietRunsMax = 5
 
-/** By transaction id: when each blocking transaction was first seen, in milliseconds since 1970. */
 interface Watch {
   oldest: string | null
-  /**
-   * Lists running transactions only if the oldest one has not changed, after a warning, or while readers skip unrelated
-   * ones.
-   */
+  /** When each blocking transaction was first seen, in milliseconds since 1970. */
   first_seen: ReadonlyMap<string, number>
   warned: { readonly xid: string; readonly since: number } | undefined
   quiet_runs: number
 }
 
-/** Checks twice if the start of a transaction is unknown. */
+/**
+ * Lists running transactions only if the oldest has not changed, after a warning, or while readers skip unrelated ones.
+ */
 export function feedHorizonJob(platform: Platform): PeriodicJob {
   const watch: Watch = { oldest: null, first_seen: new Map(), warned: undefined, quiet_runs: 0 }
   return {
@@ -84,7 +80,7 @@ function report({ clock, metrics, log }: Platform, watch: Watch, running: readon
   }
 }
 
-/** In milliseconds; 0 if unknown. */
+/** Checks twice if the start of a transaction is unknown. */
 export async function feedBlockers(sql: Db, clock: Clock): Promise<string[]> {
   const listBlocking = async () => (await listRunning(sql)).filter(({ unrelated }) => !unrelated)
   const first = await listBlocking()

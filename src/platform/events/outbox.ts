@@ -55,7 +55,7 @@ export async function eventsOf(sql: Db, { account_id, mode }: Tenant, object_id:
     limit 100`
 }
 
-/** For invariants: objects with two events of one of these types (a pattern of `like`), as `object type`. */
+/** By `like` pattern, as `object type`. */
 export async function repeatedEvents(sql: Db, types: string, most: number): Promise<{ id: string }[]> {
   return await sql<{ id: string }[]>`
     select object_id || ' ' || type as id

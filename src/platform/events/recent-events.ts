@@ -1,24 +1,23 @@
-/** Events that this process wrote a moment ago, for readers in this process. */
+/** Events that this process wrote a moment ago, for its own readers. */
 import type { EventRow } from './outbox.ts'
 
 export interface RecentEvents {
   /**
-   * Before the event is written, and only if its type was requested. `take` may return it although its transaction
-   * failed.
+   * Before the event is written, and only if its type is in use. `take` may return it although its transaction failed.
    */
   add(event: EventRow): void
-  /** Removes and returns an event. From then on events of this type are stored. */
+  /** Marks the type as in use. */
   take(id: string, type: string): EventRow | undefined
 }
 
 const eventsMax = 4_000
 const charactersMax = 16_000_000
-/** After this many evictions in a row a type counts as unused. */
+/** Evictions in a row after which a type is no longer in use. */
 const unusedMax = 1_000
 
 export function recentEvents(): RecentEvents {
   const events = new Map<string, EventRow>()
-  /** Evictions by type since the last `take`. */
+  /** By type, since the last `take`. */
   const unused = new Map<string, number>()
   let characters = 0
   const remove = (event: EventRow): void => {

@@ -17,7 +17,7 @@ export type RecorderOf = (route: Route) => Recorder | undefined
 
 export type Call = (sql: Db, keep: StoreReply) => Promise<Reply>
 
-/** Records at the end of the first transaction that writes, otherwise after the operation. */
+/** At the end of the first transaction that writes, otherwise after the operation. */
 export function recorded(route: Route, write: (tx: Db, outcome: unknown) => Promise<void>, call: Call): Call {
   return async (sql, keep) => {
     if (!isPool(sql) || isCreation(route))
@@ -32,17 +32,17 @@ export function recorded(route: Route, write: (tx: Db, outcome: unknown) => Prom
       await write(tx, stored.body)
       state.written = true
     })
-    // With an Idempotency-Key such a route always runs in one transaction.
+    // a replay changes nothing
     if (!state.written && reply.headers !== replayedHeaders) await write(sql, reply.body)
     return reply
   }
 }
 
-/** The result of a transaction that only prepares or has no effect. */
+/** With an Idempotency-Key such a route always runs in one transaction. */
 const isCreation = ({ method, path, idempotent, streamed }: Route): boolean =>
   method === 'POST' && idempotent === undefined && streamed !== true && !path.includes('{')
 
-/** A preparatory transaction, or one without effect, results in a row count or null. */
+/** A transaction that only prepares or has no effect results in a row count or null. */
 const isStep = (outcome: unknown): boolean => outcome === null || typeof outcome === 'number'
 
 type Work = (tx: Transaction) => Promise<unknown>

@@ -37,7 +37,7 @@ export function bearerOf(request: IncomingMessage): string {
 
 const rightHeader = 'Send the header Authorization: Bearer <API_KEY>.'
 
-/** Points out a key that was sent elsewhere, but never repeats it. */
+/** The key is never repeated. */
 function keyMissing({ headers }: IncomingMessage): Problem {
   const { authorization } = headers
   const words = authorization === undefined ? sentAside(headers) : wrongScheme(authorization)
@@ -60,10 +60,7 @@ function wrongScheme(authorization: string): string | undefined {
 const sourceKeyElsewhere =
   'This is a source key, which is good for the operations on its own source alone. Call this one with an API key.'
 
-/**
- * Throws if the key may not be used now, or not from this address. A source key is valid only for the operations made
- * for it.
- */
+/** A source key is valid only for the operations made for it. */
 export function admit(
   key: KeyFacts | null,
   forSources: boolean,

@@ -13,7 +13,7 @@ const empty = Buffer.alloc(0)
 /** Many clients read the response only after they have written the whole body. */
 const discardedBytesMax = 64 * 1024 * 1024
 
-/** Rejects with `payload_too_large` over the limit, or when the budget evicts this body. */
+/** Rejects with `payload_too_large`, or when the budget evicts this body. */
 export function readBody(
   request: IncomingMessage,
   bytesMax: number,
@@ -118,7 +118,7 @@ export interface ItemsApart {
   readonly items_max: number
 }
 
-/** Throws `invalid_json` or `parameter_invalid`. An invalid item of the array `apart` becomes an `UnfitItem`. */
+/** Throws `invalid_json` and `parameter_invalid`. An invalid item of the array `apart` becomes an `UnfitItem`. */
 export function parseBody(bytes: Buffer, apart?: ItemsApart): Record<string, unknown> {
   if (bytes.length === 0) throw new Problem('invalid_json', 'The body is empty. Send a JSON object.')
   if (!isUtf8(bytes)) throw new Problem('invalid_json', 'The body is not valid UTF-8. Encode it as UTF-8.')
@@ -183,7 +183,7 @@ function checkedItem(item: unknown, reading: Reading): unknown {
   return first === undefined ? item : new UnfitItem([first, ...rest])
 }
 
-/** Throws for too deep nesting, and for a text or number that cannot be stored unchanged. */
+/** For too deep nesting, and texts or numbers that cannot be stored unchanged. */
 function requireFit(value: object, reading: Reading): void {
   throwFailures(unfitIn(value, reading))
 }
@@ -286,7 +286,7 @@ export interface BodyReservation {
 }
 
 export interface BodyBudget {
-  /** `evict` is called at most once; the reservation is then released. */
+  /** Called at most once, and releases the reservation. */
   reserve(sender: string, evict: (problem: Problem) => void): BodyReservation
 }
 

@@ -1,4 +1,4 @@
-/** Mounts paths for callbacks of other services, authenticated by a signature over the raw body. */
+/** Mounts paths for callbacks of other services, which sign the raw body. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { limits } from '../../api/limits.ts'
 import { readBody, type BodyBudget } from './body.ts'
@@ -16,7 +16,7 @@ export interface HookAnswer {
   readonly body: string
 }
 
-/** Resolves once the payload is stored. Check that `id` exists before `readBody`: the caller is not authenticated. */
+/** Resolves once the payload is stored. Check `id` before `readBody`: the caller is not authenticated. */
 export type ReceiveHook = (id: string, call: HookCall, readBody: () => Promise<Uint8Array>) => Promise<HookAnswer>
 
 export function mountHooks(server: FastifyInstance, path: string, budget: BodyBudget, receive: ReceiveHook): void {

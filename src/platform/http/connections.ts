@@ -53,7 +53,7 @@ interface Connection {
   idleAtBytes: number
 }
 
-/** Connections that share a limit. Sets are in order of insertion. */
+/** Sets are in order of insertion. */
 interface Group {
   readonly address: string
   open: number
@@ -127,7 +127,7 @@ export class Connections {
     this.#linger(socket)
   }
 
-  /** From now on each response closes its connection. */
+  /** Each response then closes its connection. */
   close(): void {
     this.#closing = true
     for (const { response } of this.#open.values())
@@ -291,7 +291,7 @@ function beginIn(group: Group, connection: Connection): void {
 const groupsOf = ({ neighbours }: Connection, all: Group): readonly Group[] =>
   neighbours === undefined ? [all] : [all, neighbours]
 
-/** An IPv4 address, or the first 64 bits of an IPv6 address. */
+/** IPv4 address, or the first 64 bits of an IPv6 address. */
 function addressKey(text: string): string {
   try {
     const address = ipaddr.process(text.replace(/%.*$/, ''))

@@ -15,7 +15,7 @@ export const formOverhead = 64 * 1024
 export const isForm = (request: IncomingMessage): boolean =>
   /^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '')
 
-/** Rejects with the Problem for the client; the rest of the body is then discarded. */
+/** Rejects with the Problem for the client; the rest of the body is discarded. */
 export async function receiving<T>(request: IncomingMessage, read: () => Promise<T>): Promise<T> {
   try {
     if (request.headers['content-encoding'] !== undefined && request.headers['content-encoding'] !== 'identity')
@@ -23,7 +23,7 @@ export async function receiving<T>(request: IncomingMessage, read: () => Promise
     return await read()
   } catch (error) {
     request.unpipe()
-    request.resume() // the client reads the response only after sending its body
+    request.resume() // many clients read the response only after sending the body
     if (error instanceof Problem) throw error
     if (!request.complete && (request.errored !== null || request.destroyed)) throw cutShort()
     throw error

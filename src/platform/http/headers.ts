@@ -65,7 +65,7 @@ export function clientAddress(request: IncomingMessage, isTrusted: AddressList):
 const withoutPort = (hop: string): string =>
   /^\[(.+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(hop)?.[1] ?? hop
 
-/** With no lower weight than `application/json` (RFC 9110, 12.5.1). Wildcards do not count. */
+/** With at least the weight of `application/json` (RFC 9110, 12.5.1). Wildcards do not count. */
 export function asksForCsv(accept: string | undefined): boolean {
   if (accept === undefined) return false
   const csv = weightOf(accept, 'text/csv')
@@ -82,7 +82,7 @@ function weightOf(accept: string, type: string): number {
   return 0
 }
 
-/** Node joins repeated values, so only the raw list shows them. `name` is in lower case. */
+/** Node joins repeated values. `name` is in lower case. */
 export function timesGiven(
   { headers, rawHeaders }: IncomingMessage,
   name: 'host' | 'authorization' | 'content-type',

@@ -68,7 +68,7 @@ export function unknownRoutes(routes: readonly Route[], pages: readonly KnownPag
   }
 }
 
-/** Paths that a router would match to another route with a word as the id: `/things/export` for `/things/{id}`. */
+/** A router would match them to a route with an id: `/things/export` for `/things/{id}`. */
 export function pathsMistakenForIds(
   routes: readonly Pick<Route, 'method' | 'path'>[],
 ): Pick<Route, 'method' | 'path'>[] {
@@ -99,7 +99,7 @@ function isTakenFor(steps: readonly string[], words: readonly string[]): boolean
 const mayBe = (parameter: string, word: string): boolean =>
   word.length <= paramLengthMax && (parameter.endsWith('id}') ? isId(word) : word !== '')
 
-/** If the path is that of another service. */
+/** Of another service. */
 function foreignPath(
   elsewhere: readonly OtherPath[],
   requested: readonly string[],

@@ -1,4 +1,4 @@
-/** SQL of `idempotency_keys`: single keys, and fragments for the statement that accepts messages. */
+/** SQL of `idempotency_keys`. */
 import type { Tenant } from '../../api/caller.ts'
 import { errorCatalogue } from '../../api/errors.ts'
 import { limits } from '../../api/limits.ts'
@@ -22,7 +22,7 @@ export interface KeyRow {
   readonly created_at: string
 }
 
-/** Takes over a key that expired or whose lease ended. False if the key is taken. */
+/** False if the key is taken; expired keys and ended leases are taken over. */
 export async function claimKey(
   sql: Db,
   request: KeyedRequest,
@@ -76,7 +76,7 @@ const replacing = (sql: Db, aged_ms: number) => sql`
         response = excluded.response, encrypted_response = null, lease_until = null, created_at = excluded.created_at
       where idempotency_keys.created_at <= ${isoTime(aged_ms - limits.idempotency_window_ms)}`
 
-/** `claimed_at` distinguishes it from a later claim of the same key. */
+/** `claimed_at` distinguishes it from a later claim of the key. */
 export interface Claim {
   readonly request: KeyedRequest
   readonly claimed_at: string
@@ -146,8 +146,8 @@ const statuses = JSON.stringify(
 )
 
 /**
- * A message is replayed as its 202, a `code` as that error, a `value` {status, response} unchanged. The first of rows
- * with the same key counts.
+ * Replays a message as its 202, a `code` as that error, a `value` {status, response} unchanged. The first of rows with
+ * the same key counts.
  */
 export const insertKeys = (sql: Db, now: number, aged_ms: number) => sql`
   insert into idempotency_keys (account_id, mode, operation, key, fingerprint, status, message_id, response, created_at)

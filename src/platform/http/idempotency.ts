@@ -38,7 +38,7 @@ function canonical(value: unknown): string {
   return `${text}}`
 }
 
-/** Node decodes the header as latin1. Throws if it is empty or too long. */
+/** Node decodes the header as latin1. */
 export function checkIdempotencyKey(header: string): string {
   const bytes = Buffer.from(header, 'latin1')
   const key = isUtf8(bytes) ? bytes.toString('utf8') : header
@@ -57,13 +57,13 @@ export function checkIdempotencyKey(header: string): string {
   return key
 }
 
-/** Longer than any path with our ids; with the longest key it still fits an index entry. */
+/** Longer than any path with our ids; with the longest key it fits an index entry. */
 const operationLengthMax = 1000
 
 const shortened = (operation: string): string =>
   operation.length <= operationLengthMax ? operation : hash('sha256', operation, 'base64url')
 
-/** A console key belongs to its user, because others may not see the reply. */
+/** Keys of the console belong to their users, because others may not see the reply. */
 export const keyedRequest = (caller: Caller, operation: string, key: string, fingerprint: string): KeyedRequest => ({
   account_id: caller.account_id,
   mode: caller.mode,
@@ -97,7 +97,7 @@ interface KeyedTurn<A> {
   again(row: KeyRow): Promise<A>
 }
 
-/** Throws `idempotency_key_in_use` while the request runs, or `idempotency_key_reused` if another one runs. */
+/** Throws `idempotency_key_in_use` or, for another request, `idempotency_key_reused`. */
 export async function oneAtATime<A>(
   platform: Platform,
   flights: InFlight,
@@ -110,7 +110,7 @@ export async function oneAtATime<A>(
     if (answer !== 'known') return answer
   }
   const row = await knownKey(platform, request)
-  // null: still running, or rolled back or expired between two statements
+  // null: running, or rolled back or expired between two statements
   if (row === null || row.status === null)
     throw refusalWhileRunning(row?.fingerprint ?? other ?? request.fingerprint, request)
   sameRequest(row, request)
@@ -175,7 +175,7 @@ export function replayedRefusal(stored: unknown): Problem {
   )
 }
 
-/** Between the fingerprint known before a streamed body is read, and the digest of the body. */
+/** Before the digest of a streamed body. */
 const digestMark = ':'
 
 function sameRequest(row: KeyRow, request: KeyedRequest): void {
@@ -218,7 +218,7 @@ export async function inTransaction(platform: Platform, flights: InFlight, opera
   return await oneAtATime(platform, flights, request, { first, again: (row) => replayOf(platform, operation, row) })
 }
 
-/** For operations with a network call: the lease is renewed until the operation has ended. */
+/** For operations with a network call, during which the lease is renewed. */
 export async function underLease(platform: Platform, flights: InFlight, operation: Operation): Promise<Reply> {
   const { request } = operation
   const first = async (): Promise<Reply | 'known'> => {
@@ -234,7 +234,7 @@ export async function underLease(platform: Platform, flights: InFlight, operatio
   return await oneAtATime(platform, flights, request, { first, again: (row) => replayOf(platform, operation, row) })
 }
 
-/** False if the key is taken. A claim whose outcome is unknown is released later. */
+/** False if the key is taken. A claim with an unknown outcome is released later. */
 async function claimUnderLease(platform: Platform, flights: InFlight, claim: Claim, now: number): Promise<boolean> {
   try {
     return await claimKey(platform.pool, claim.request, isoTime(now + leaseMs), now, platform.retention_clock.now())
@@ -269,10 +269,10 @@ async function attemptHolding(
 
 /** While the database is unreachable. */
 const [endAgainMs, endAgainMsMax] = [500, 5_000]
-/** Beyond these limits the lease simply expires. */
+/** Then the lease simply expires. */
 const [endWithinMs, unsettledMax] = [600_000, 200]
 
-/** Retries in the background if the database failed. */
+/** In the background if the database fails. */
 async function endClaim(
   platform: Platform,
   flights: InFlight,

@@ -21,7 +21,7 @@ const pageQuery = {
 export const listQuery = <P extends TProperties>(filters: P) =>
   Type.Object({ ...filters, ...pageQuery }, { additionalProperties: false })
 
-/** For a list that is always one page; without a default limit. */
+/** For lists of one page; without a default limit. */
 export const onePageQuery = Type.Object(
   {
     ...pageQuery,
@@ -76,7 +76,7 @@ export function pageReply<T extends { readonly id: string }>(rows: readonly T[],
   return { object: 'list' as const, data, has_more, next_cursor: has_more ? data[data.length - 1]!.id : null }
 }
 
-/** `limit` and `starting_after` are honoured (behaviour: conventions 8.4). */
+/** (behaviour: conventions 8.4) */
 export function onePage<T extends { readonly id?: string }>(
   all: readonly T[],
   query: { limit?: number; starting_after?: string } = {},

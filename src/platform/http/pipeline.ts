@@ -75,7 +75,7 @@ export function prepare(route: Route, index: number, rate_limit: number, record?
     index,
     rate_limit,
     readQuery: queryReader(route.query),
-    // unknown top-level fields are ignored and reported, not refused (behaviour: conventions 4.4)
+    // unknown top-level fields are reported, not refused (behaviour: conventions 4.4)
     checkBody:
       schema === undefined || route.body_unchecked === true
         ? undefined
@@ -209,7 +209,7 @@ class Context implements RouteRequest<unknown, unknown> {
       const gone = () => {
         if (!raw.writableFinished) aborter.abort()
       }
-      // pipelined requests that wait for earlier responses are only notified by their socket
+      // of pipelined requests that wait, only the socket is notified
       socket.setMaxListeners(0).once('close', gone)
       raw.once('close', () => {
         socket.off('close', gone)
@@ -275,7 +275,7 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
       throw parsed === undefined ? error : namingUnknown(error, parsed, prepared.known, route.other_names)
     }
   }
-  // if this returned a promise, Fastify would wait for a response that has been sent already
+  // Fastify would wait for a returned promise after the response was sent
   return (request: FastifyRequest, reply: FastifyReply): void => {
     answer(request, reply).catch((error: unknown) =>
       reply.send(
@@ -368,7 +368,7 @@ const operationOf = (route: Route, request: FastifyRequest): string =>
     encodeURIComponent(((request.params as Record<string, string>)[name] ?? '').toWellFormed()),
   )}`
 
-/** Length and type identify a streamed body until it has been read. */
+/** Length and type identify a streamed body until it is read. */
 const streamFingerprint = (request: FastifyRequest, query: unknown): string =>
   canonicalFingerprint(
     [request.headers['content-length'] ?? null, (request.headers['content-type'] ?? '').split(';')[0]],
@@ -409,7 +409,7 @@ function notJson(bytes: Buffer, type: string | undefined, encoding: string | und
 
 const namedMax = 20
 
-/** Lists unknown fields in `Service-Ignored-Fields`, and removes them if the schema is closed. */
+/** In `Service-Ignored-Fields`. Removed if the schema is closed. */
 function ignoreUnknown(
   prepared: PreparedRoute,
   body: Record<string, unknown>,
@@ -429,7 +429,7 @@ function ignoreUnknown(
   return prepared.open ? body : Object.fromEntries(Object.entries(body).filter(([field]) => known.has(field)))
 }
 
-/** An undeclared status is a bug, because its body would have no schema. */
+/** An undeclared status has no schema. */
 function send(route: Route, reply: FastifyReply, { status, body, headers }: Reply): void {
   const schema = route.replies[status]
   if (schema === undefined)

@@ -87,7 +87,7 @@ function readParameter(
   }
 }
 
-/** Query parsers leave these undecoded. */
+/** Query parsers leave them undecoded. */
 function undecodable(url: string): string[] {
   const start = url.indexOf('?')
   if (start === -1 || !url.includes('%', start)) return []

@@ -1,4 +1,4 @@
-/** Rate limits that all processes share through Redis. Only installations with Redis load this file. */
+/** Rate limits that all processes share through Redis. Loaded only with Redis. */
 import { Redis } from 'ioredis'
 import type { SteadyClock } from '../../lib/clock.ts'
 import { deadlines } from '../../lib/deadlines.ts'
@@ -6,7 +6,7 @@ import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { processRateLimiter, verdict, windowMs, type RateLimiter } from './rate-limit.ts'
 
-/** Starts the window at the first request, and returns the count and the remaining time. */
+/** Returns the count and the remaining time of a window that starts with its first request. */
 const script = `local n = redis.call('incr', KEYS[1])
 if n == 1 then redis.call('pexpire', KEYS[1], ARGV[1]) return {1, tonumber(ARGV[1])} end
 local left = redis.call('pttl', KEYS[1])
@@ -16,10 +16,10 @@ return {n, left}`
 type CountingRedis = Redis & { posthornCount(key: string, window: number): Promise<[number, number]> }
 
 const answerWithinMs = 250
-/** Requests do not all wait for a Redis that does not answer. */
+/** Not every request waits for a Redis that does not answer. */
 const retryAfterMs = 1_000
 
-/** Limits are per process while Redis does not answer. */
+/** Per process while Redis does not answer. */
 export function redisRateLimiter(url: string, clock: SteadyClock, log: Log, metrics: Metrics): RateLimiter {
   const local = processRateLimiter(clock)
   const redis = new Redis(url, {

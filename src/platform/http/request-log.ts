@@ -1,7 +1,4 @@
-/**
- * Observes requests: duration metric, log line for refusals (behaviour: operating 2.2), and trace span (behaviour:
- * operating 9).
- */
+/** Observes requests: duration, log of refusals (behaviour: operating 2.2), trace span (behaviour: operating 9). */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ProblemCode } from '../../api/problem.ts'
 import { readTraceparent, type TraceContext } from '../../lib/trace-context.ts'
@@ -29,7 +26,7 @@ export function requestLog(platform: Platform, note: NoteAnswer | undefined) {
   }
 }
 
-/** Never logs the path, query, body or key, which contain tenants' data. */
+/** Without the path, query, body or key, which contain tenants' data. */
 function lineOf(request: FastifyRequest, reply: FastifyReply): object {
   const theirs = request.raw.headers['x-request-id']
   return {

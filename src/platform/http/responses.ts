@@ -21,7 +21,7 @@ export function responses(route: Pick<Route, 'replies'>): Record<string, unknown
 
 const knownSchemas = new WeakMap<object, unknown>()
 
-/** Memoized: one serializer per schema and process. */
+/** One serializer per schema and process. */
 function declaredFields(schema: object): unknown {
   const known = knownSchemas.get(schema)
   if (known !== undefined) return known

@@ -1,4 +1,4 @@
-/** Routes as data: method, path, scope, schemas, errors, handler. Validation, OpenAPI and the docs derive from them. */
+/** Routes as data. Validation, OpenAPI and the docs derive from them. */
 import type { Static, TObject, TSchema } from 'typebox'
 import type { IncomingMessage } from 'node:http'
 import type { Caller, Mode } from '../../api/caller.ts'
@@ -16,13 +16,10 @@ export interface Reply {
   readonly digest?: string
 }
 
-/**
- * Stores the reply with the request's Idempotency-Key in the transaction of the effect. Throws `idempotency_key_in_use`
- * if another request has claimed the key.
- */
+/** In the transaction of the effect. Throws `idempotency_key_in_use` if another request has claimed the key. */
 export type StoreReply = (tx: Db, reply: Reply) => Promise<void>
 
-/** As `StoreReply`, for the object that the reply shows. */
+/** For the object that the reply shows. */
 export type StoreAnswer<Shown> = (tx: Db, shown: Shown) => Promise<void>
 
 export interface RouteRequest<Q, B> {
@@ -31,7 +28,7 @@ export interface RouteRequest<Q, B> {
   readonly params: Readonly<Record<string, string>>
   readonly query: Q
   readonly body: B
-  /** The pool or a transaction; with an Idempotency-Key the one that stores the key. */
+  /** With an Idempotency-Key, the transaction that stores the key. */
   readonly sql: Db
   readonly keep: StoreReply
   readonly idempotency_key: string | undefined
@@ -48,59 +45,58 @@ export interface SignedRequest {
   readonly params: Readonly<Record<string, string>>
   readonly raw: IncomingMessage
   readonly arrived_at: number
-  /** Counts against the memory budget of `sender`. Problems: payload_too_large; invalid_json for an incomplete body. */
+  /** Within the memory budget of `sender`. Problems: payload_too_large; invalid_json for an incomplete body. */
   readBody(sender: string): Promise<Buffer>
 }
 
 type RateLimitSetting = Extract<keyof Settings, `rate_limit_${string}`>
 
 export interface RouteDefinition<Q extends TObject, B extends TSchema> {
-  /** The operation id (behaviour: operating 1.2), such as `messages.list_events`. */
+  /** Operation id (behaviour: operating 1.2), such as `messages.list_events`. */
   readonly operation: string
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   readonly path: string
   /** Null: any valid key. */
   readonly scope: Scope | null
-  /** Requires the key of an integration source. */
+  /** A source key instead of an API key. */
   readonly source_key?: boolean
   readonly mode?: Mode
   readonly summary: string
   readonly description?: string
   readonly tag: string
   /**
-   * Stored in the transaction of the operation (default), under a lease for operations with a network call, or by the
-   * handler.
+   * In the transaction of the operation (default), under a lease for operations with a network call, or by the handler.
    */
   readonly idempotent?: 'transaction' | 'lease' | 'own'
   readonly query?: Q
   readonly body?: B
   /** Default: true if the schema requires no field (behaviour: conventions 4.3). */
   readonly body_optional?: boolean
-  /** The handler validates the body; the schema is for the documents. */
+  /** The schema is only for the documents. */
   readonly body_unchecked?: boolean
-  /** Called only if the schema fails, so that one response lists all failures; the handler still checks. */
+  /** Only if the schema fails, so that one response lists all failures; the handler still checks. */
   readonly inspect?: (body: Readonly<Record<string, unknown>>) => readonly Detail[]
-  /** An item with values that no field may contain reaches the handler as an `UnfitItem`. */
+  /** Invalid items reach the handler as `UnfitItem`. */
   readonly items_apart?: ItemsApart
   readonly known_fields?: readonly string[]
-  /** Field names of other services (lower-case letters and digits only), for suggestions in errors. */
+  /** Field names of other services (lower-case letters and digits), for suggestions. */
   readonly other_names?: Readonly<Record<string, string>>
   readonly other_paths?: readonly string[]
-  /** Nested fields that the operation ignores, to report. */
+  /** Ignored nested fields, to report. */
   readonly ignored_within?: (body: Readonly<Record<string, unknown>>) => readonly string[]
   /** Default 1 MB. */
   readonly body_bytes_max?: number
-  /** The handler reads `raw`: no body limit, parsing or validation. */
+  /** The handler reads `raw`, without limit, parsing or validation. */
   readonly streamed?: boolean
-  /** For the documents of streamed routes: body schemas by content type. */
+  /** For the documents: by content type. */
   readonly uploads?: Readonly<Record<string, { readonly schema: TSchema; readonly example?: string }>>
   /** For the documents; default: the smallest valid one. */
   readonly example_body?: object
   /** For the documents. */
   readonly example_query?: string
-  /** For streamed routes: the digest of a repeated body; null for an unreadable one. */
+  /** Of a repeated streamed body; null for an unreadable one. */
   readonly digestOf?: (request: Pick<RouteRequest<Static<Q>, Static<B>>, 'query' | 'raw'>) => Promise<string | null>
-  /** Requests per second and key; default `rate_limit_default`. */
+  /** Per second and key; default `rate_limit_default`. */
   readonly rate_limit?: RateLimitSetting
   /** For reads that may take seconds: `sql` is a transaction of the read pool, with its errors 429 and 503. */
   readonly expensive?: {
@@ -108,13 +104,13 @@ export interface RouteDefinition<Q extends TObject, B extends TSchema> {
     readonly when?: (query: Static<Q>) => boolean
     readonly narrow: string
   }
-  /** Runs before the Idempotency-Key is looked up, so that no reply is replayed without the permission. */
+  /** Before the Idempotency-Key is looked up: no reply is replayed without the permission. */
   readonly permit?: (request: RouteRequest<Static<Q>, Static<B>>) => void
-  /** The stored reply is encrypted (behaviour: idempotency 3.4). */
+  /** Encrypted (behaviour: idempotency 3.4). */
   readonly secret_reply?: boolean
   /** A string is a non-JSON content type, with a string, Buffer or Readable as the body; declare 304 with ''. */
   readonly replies: Readonly<Record<number, TSchema | string>>
-  /** Answers 200 with CSV if `Accept` asks for it; an Idempotency-Key has no effect then. */
+  /** Answers `Accept: text/csv` with 200; an Idempotency-Key has no effect then. */
   readonly csv?: (request: RouteRequest<Static<Q>, Static<B>>) => Promise<Reply>
   /** For the documents: the handler sends `ETag` and honours `If-None-Match`. */
   readonly etag?: boolean
@@ -132,7 +128,7 @@ export function route<Q extends TObject, B extends TSchema>(definition: RouteDef
 type SignedDefinition = Omit<RouteDefinition<TObject, TSchema>, 'handler' | 'scope' | 'signedHandler'> &
   Required<Pick<RouteDefinition<TObject, TSchema>, 'signedHandler'>>
 
-/** `signedHandler` checks a signature over the raw body. No rate limit; the query and Idempotency-Keys are ignored. */
+/** The raw body is signed. No rate limit; the query and Idempotency-Keys are ignored. */
 export const signedRoute = (definition: SignedDefinition): Route => ({
   ...definition,
   scope: null,

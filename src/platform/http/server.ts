@@ -1,4 +1,4 @@
-/** The HTTP server: Fastify around the pipeline, with request ids, error envelopes, metrics and logs. */
+/** The HTTP server: Fastify around the pipeline. */
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'

@@ -6,14 +6,14 @@ import type { Connections } from './connections.ts'
 
 /** Until then, each response closes its connection. */
 const windowMs = 500
-/** For the next request of an idle connection, after the signal. */
+/** For the next request of an idle connection. */
 const idleWithinMs = 2_000
-/** For the rest of requests, after the signal. */
+/** For the rest of requests. */
 const finishWithinMs = 5_000
 /** The listener closes once nobody has connected for this long, or after this many tries. */
 const quietMs = 100
 const quietTriesMax = 5
-/** A turn of the event loop this short only polled for connections. */
+/** A turn this short only polled for connections. */
 const shortTurnMs = 0.05
 const shortTurnWithinMs = 200
 
@@ -50,7 +50,7 @@ async function closeListener(server: Server, connections: Connections, clock: Cl
   connections.release()
 }
 
-/** After a turn without a new connection: the event loop accepts one per turn. */
+/** The event loop accepts one connection per turn. */
 async function quietTurn(connections: Connections): Promise<void> {
   const began = performance.now()
   for (let turns = 0, at = began; at - began < shortTurnWithinMs; turns++) {

@@ -1,4 +1,4 @@
-/** Serves a single-page application: one HTML page with a nonce for all URLs, and immutable hashed files. */
+/** Serves a single-page application: one HTML page with a nonce, and immutable hashed files. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -6,9 +6,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 export interface SinglePage {
-  /** Such as `/console`: files below `assets/`, its API below `api/`. */
+  /** Such as `/console`, with files below `assets/` and an API below `api/`. */
   readonly path: string
-  /** With `index.html` and `assets/`. If it is missing, nothing is mounted. */
+  /** With `index.html` and `assets/`; if missing, nothing is mounted. */
   readonly folder: string
   readonly is_https: boolean
 }

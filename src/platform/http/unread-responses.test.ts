@@ -141,7 +141,7 @@ test('a response that is not read in time is closed, complete or streamed; one t
   const round = async () => {
     const before = received
     await until(
-      // by more than the system holds, so that the server was asked for more
+      // by more than the system buffers, so that the server must write more
       'the reader to get on',
       () => received,
       (bytes) => bytes > before + answerBytes,

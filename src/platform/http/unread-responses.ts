@@ -40,7 +40,7 @@ export class UnreadResponses {
     return this.#bytes
   }
 
-  /** Disconnects a client that pipelines more than `pipelinedMax` requests. */
+  /** Disconnects a client that pipelines too many requests. */
   inOrder({ socket }: IncomingMessage, response: ServerResponse, respond: () => void): void {
     // Node continues to parse what it has read of a destroyed connection, up to a thousand requests
     if (socket.destroyed) return
@@ -53,12 +53,12 @@ export class UnreadResponses {
     }
     response.once('socket', () => {
       this.#pipelined.set(socket, this.#pipelined.get(socket)! - 1)
-      // `shared`: other responses use the same buffer, so its bytes are not counted.
+      // not within the event: Node still has to flush this response
       process.nextTick(respond)
     })
   }
 
-  /** the client has disconnected, and `close` was emitted already */
+  /** `shared`: other responses use the same buffer, so its bytes are not counted. */
   sent(response: ServerResponse, shared: boolean, streamed: boolean): void {
     const { socket } = response
     // the client has disconnected, and `close` was emitted already

@@ -1,4 +1,4 @@
-/** Wakes workers in this process at once and in others by NOTIFY. Only an accelerator: workers poll as well. */
+/** Wakes workers here at once and elsewhere by NOTIFY. Only an accelerator: workers poll as well. */
 import { listen, type Listening } from '../database/pool.ts'
 import type { Pool } from '../database/sql.ts'
 
@@ -16,7 +16,7 @@ export interface Notifications {
   close(): Promise<void>
 }
 
-/** `me`: this process, which ignores its own notifications. Sends nothing while it is `alone`. */
+/** Ignores notifications of `me`, and sends none while `alone`. */
 export function notificationsOf(pool: Pool, me: string, alone: () => boolean = () => false): Notifications {
   const listeners = new Map<string, (() => void)[]>()
   const missedListeners: (() => void)[] = []
@@ -29,7 +29,7 @@ export function notificationsOf(pool: Pool, me: string, alone: () => boolean = (
       for (const listener of listeners.get(name) ?? []) listener()
   }
   const sendAll = async () => {
-    // one NOTIFY for all names that were added during the previous one
+    // one NOTIFY for all names added during the previous one
     while (outbox.size > 0) {
       const payload = `${me} ${[...outbox].join(',')}`
       outbox.clear()

@@ -84,7 +84,7 @@ async function runPeriodicJob(platform: Platform, periodicJob: PeriodicJob, stop
 
 const backlogMs = 5_000
 
-/** Repeats a bounded step until it did less than `rows_max`, or for five seconds. */
+/** Until a step does less than `rows_max`, or for five seconds. */
 export async function untilDone(
   clock: Pick<SteadyClock, 'elapsed'>,
   rows_max: number,

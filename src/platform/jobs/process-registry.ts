@@ -1,7 +1,4 @@
-/**
- * Detects other processes of this installation: each holds a shared advisory lock while it lives, so a death shows at
- * once.
- */
+/** Detects other processes: each holds a shared advisory lock while it lives, so a death shows at once. */
 import type { ReservedSql } from '#postgres'
 import { limits } from '../../api/limits.ts'
 import { ageOf, isoTime, longAgo, mark } from '../../lib/clock.ts'
@@ -10,11 +7,9 @@ import { sqlState, type Db, type Fragment } from '../database/sql.ts'
 import type { Platform } from '../platform.ts'
 
 export interface ProcessRegistry {
-  /**
-   * If another process was alone, waits until it has run `beforeSharing` or counts as dead (behaviour: messages 7.7).
-   */
+  /** Waits until a process that was alone has run `beforeSharing` or counts as dead (behaviour: messages 7.7). */
   open(): Promise<void>
-  /** At every heartbeat. `beat` runs on the connection of the lock, because tenants may use all others. */
+  /** `beat` runs on the connection of the lock, because tenants may use all others. */
   renew(beat: (sql: Db) => Promise<void>): Promise<void>
   alone(): boolean
   close(): void
@@ -148,6 +143,6 @@ export async function isAnyWorkerAlive(sql: Db, alive_since: string): Promise<bo
   return rows.length > 0
 }
 
-/** A process without a heartbeat after `alive_since` no longer owns the work that it claimed. */
+/** Other processes no longer own the work that they claimed. */
 export const isAlive = (sql: Db, process_id: Fragment, alive_since: string): Fragment =>
   sql`exists (select from processes p where p.id = ${process_id} and p.heartbeat_at > ${alive_since})`

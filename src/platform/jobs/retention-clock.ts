@@ -1,18 +1,18 @@
 /**
- * The time by which data expires: the clock, without jumps of more than a day ahead (behaviour: operating 3.5;
- * docs/decisions/clock-jumps.md).
+ * The time by which data expires: the clock without jumps ahead of more than a day (behaviour: operating 3.5)
+ * (docs/decisions/clock-jumps.md).
  */
 import { isoTime, type SteadyClock } from '../../lib/clock.ts'
 import type { Db, Pool } from '../database/sql.ts'
 import type { Log } from '../observability/log.ts'
 
 export interface RetentionClock {
-  /** Never later than the clock. Use it to delete, write off or fail something because of its age. */
+  /** Never later than the clock. For deleting, writing off or failing something because of its age. */
   now(): number
   /** Rows created after a jump expire by the clock, others by `now`. */
   isPast(deadline_ms: number, created_at: string): boolean
   ahead_ms(): number
-  /** At every heartbeat: exchanges the trusted time through the database. */
+  /** Exchanges the trusted time through the database. */
   sync(sql: Db): Promise<void>
   /** Trusts the clock as it is, here and in running processes. */
   accept(): Promise<void>
@@ -119,7 +119,7 @@ async function exchange(state: State, sql: Db): Promise<number> {
   return row === undefined ? expected(state) : Date.parse(row.trusted_at)
 }
 
-/** The last heartbeat, if the database has no trusted time. */
+/** Or the last heartbeat, without a trusted time. */
 async function storedTime(sql: Db): Promise<number | null> {
   const [row] = await sql<{ known_at: string | null }[]>`
     select coalesce((select trusted_at from installation), (select max(heartbeat_at) from processes)) as known_at`

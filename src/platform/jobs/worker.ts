@@ -3,9 +3,9 @@ import { waitEnded, type Clock } from '../../lib/clock.ts'
 
 export interface Worker {
   readonly name: string
-  /** Resolves to the number of jobs done. Should end soon after `stopping` aborts. */
+  /** Resolves to the number of jobs done, soon after `stopping` aborts. */
   tick(stopping?: AbortSignal): Promise<number>
-  /** After a poll that found nothing; `wake` ends the wait. */
+  /** After a poll that found nothing. */
   readonly poll_every_ms: number
   /** Between polls even with work to do, for larger batches. */
   readonly pause_ms?: number
@@ -21,7 +21,7 @@ export interface Loop {
   retry(): void
 }
 
-/** After a failed poll the loop backs off, from 100 ms doubling to 5 s. */
+/** Backs off after failures, from 100 ms doubling to 5 s. */
 export function loop(worker: Worker, clock: Clock, onError: (error: unknown, worker: string) => void): Loop {
   let woken = false
   let interrupt: AbortController | undefined

@@ -5,7 +5,7 @@ import { hmac, hmacKey } from '../../lib/hmac.ts'
 import type { Db } from '../database/sql.ts'
 
 export interface Secrets {
-  /** The result names the key, so that it can be opened after a rotation. */
+  /** The result names the key, for rotations. */
   seal(plain: string): string
   /** Throws if the key is unknown or the text was altered. */
   open(sealed: string): string

@@ -1,6 +1,6 @@
 /**
- * Long-lived connections to providers, one per channel, owned by one process under a lease (behaviour: channels 4.4;
- * docs/decisions/sessions.md).
+ * Long-lived connections to providers, one per channel, owned by one process under a lease (behaviour: channels 4.4)
+ * (docs/decisions/sessions.md).
  */
 import { limits } from '../../../api/limits.ts'
 import { ageOf, isoTime, longAgo, mark, type Mark } from '../../../lib/clock.ts'

@@ -116,7 +116,7 @@ const paidBy = (
   package_grant_id,
 })
 
-/** `value` is built from all outcomes of a submission and set on its first row. */
+/** `value`, built from all outcomes of a submission, is on its first row. */
 function submittedRows(units: readonly Unit[], outcomes: ReadonlyMap<number, ItemOutcome>): SubmittedRow[] {
   return units.flatMap((unit) => {
     const decided = unit.rows.flatMap((row) => (outcomes.has(row.n) ? [{ row, outcome: outcomes.get(row.n)! }] : []))

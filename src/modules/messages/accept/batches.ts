@@ -1,4 +1,4 @@
-/** `POST /v1/messages/batch`: up to 100 messages, each accepted or refused by itself, under one Idempotency-Key. */
+/** `POST /v1/messages/batch`: up to 100 messages under one Idempotency-Key, each accepted or refused by itself. */
 import type { Caller } from '../../../api/caller.ts'
 import type { Detail } from '../../../api/errors.ts'
 import { limits } from '../../../api/limits.ts'
@@ -18,7 +18,7 @@ import { findMessages } from '../repository.ts'
 import { messageTypes } from '../../../api/resources/channel.ts'
 import { SendMessage } from '../../../api/resources/message.ts'
 
-/** `replayed`: the results of an earlier request with the same key. */
+/** `replayed`: of an earlier request with the same key. */
 export interface SentBatch {
   readonly results: readonly (MessageRow | Problem)[]
   readonly replayed: boolean

@@ -1,4 +1,4 @@
-/** How bulk traffic paces itself. */
+/** When bulk traffic commits, and how much. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BulkPace } from './bulk-pace.ts'

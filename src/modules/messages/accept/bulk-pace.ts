@@ -1,6 +1,5 @@
 /**
- * Decides when bulk traffic commits and how much (docs/decisions/producers.md). Times in milliseconds of the monotonic
- * clock.
+ * Decides when bulk traffic commits and how much (docs/decisions/producers.md). Milliseconds of the monotonic clock.
  */
 import { limits } from '../../../api/limits.ts'
 
@@ -8,7 +7,7 @@ import { limits } from '../../../api/limits.ts'
 const chunkMs = 4
 const chunkRowsMin = 32
 const chunkRowsFirst = 100
-/** Idle time after a chunk as a multiple of its duration, while others want the wallet. */
+/** Times the duration of a chunk, while others want the wallet. */
 const idleFactor = 6
 /** After a large batch of requests, expect more for this long. */
 const busyForMs = 30

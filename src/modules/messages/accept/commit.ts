@@ -1,4 +1,4 @@
-/** Commits a batch of one kind: most rows in one optimistic statement, the rest under locks. */
+/** Commits a batch: most rows in one optimistic statement, the rest under locks. */
 import { acceptOptimistically, acceptUnderLocks, type CommitDeps } from './acceptance.ts'
 import { endFailed, recovering } from './recovery.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -50,7 +50,7 @@ function finish(deps: CommitDeps, units: readonly Unit[], moment: Moment): void 
   passOn(deps, decided, moment)
 }
 
-/** Messages that were committed are announced all the same. */
+/** Committed messages are announced all the same. */
 function fail(deps: CommitDeps, units: readonly Unit[], moment: Moment, error: unknown): void {
   finish(deps, units, moment)
   const failed = units.filter((unit) => !unit.answered)
@@ -63,7 +63,7 @@ function fail(deps: CommitDeps, units: readonly Unit[], moment: Moment, error: u
   passOn(deps, failed, moment)
 }
 
-/** Never throws: messages that were not announced are found in the tables. */
+/** Never throws: messages not announced are found in the tables. */
 function passOn(deps: CommitDeps, units: readonly Unit[], moment: Moment): void {
   try {
     announce(deps, units, moment)

@@ -45,7 +45,7 @@ export async function requireReplyTo({ platform }: EligibilityDeps, tenant: Tena
   if (found === null) throw missing('message', id, 'reply_to')
 }
 
-/** Throws the Problem that refuses the message: consent and window before connection and funds. */
+/** Refuses for consent and window before connection and funds. */
 export async function requireEligible(
   deps: EligibilityDeps,
   tenant: Tenant,

@@ -138,7 +138,7 @@ test('a bulk chunk does not start beside a commit of requests', async () => {
   const request = pump.submit(messages('interactive', 1))
   await until('the commit of the request', () => database.asked() === 1)
   const bulk = pump.submit(messages('bulk', 100))
-  // another pump, which has nothing else to do, is through with as much meanwhile
+  // another pump, which is otherwise idle, commits as much in the meantime
   await idle.submit(messages('bulk', 100))
   const before = database.asked()
   answered.resolve()

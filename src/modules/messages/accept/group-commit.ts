@@ -19,29 +19,28 @@ import { kindOf } from './producers.ts'
 
 export interface Ingest {
   /**
-   * One outcome per item, in order. Bulk waits for capacity; interactive submissions are `unavailable` without it.
-   * After a rejection, some items of a bulk submission may have been accepted.
+   * In the order of items. Bulk waits for capacity; interactive submissions are `unavailable` without it. After a
+   * rejection, some items of a bulk submission may have been accepted.
    */
   submit(submission: Submission): Promise<readonly ItemOutcome[]>
   load(): IngestLoad
-  /** Refuses bulk submissions from now on. Resolves when no commit is in progress. */
+  /** Refuses bulk from now on. Resolves when no commit is in progress. */
   stop(): Promise<void>
 }
 
 export interface IngestLoad {
   readonly interactive: number
   readonly bulk: number
-  /** Rows of bulk submissions that are not admitted. */
   readonly unadmitted: number
 }
 
 const interactiveRowsMax = 20_000
 const interactiveCharactersMax = 128_000_000
-/** One account may use this part of the capacity. */
+/** Part of the capacity that one account may use. */
 const accountShare = 4
 /** A few large messages take as long as hundreds of usual ones. */
 const batchCharactersMax = 4_000_000
-/** Bounds rows in the queue; other rows wait in their submissions. */
+/** Other rows wait in their submissions. */
 export const bulkRowsMax = 2000
 /** Per submission and turn. */
 const bulkTurnRows = 500
@@ -62,7 +61,7 @@ interface Queue {
 }
 
 interface Bulk extends Queue {
-  /** Partly admitted submissions. */
+  /** Partly admitted. */
   unadmitted: { readonly pending: Pending; admitted: number }[]
   readonly pace: BulkPace
 }

@@ -1,6 +1,6 @@
 /**
  * Producers insert messages for their own rows in the accepting statement (docs/decisions/producers.md).
- * Idempotency-Keys are a built-in producer.
+ * Idempotency-Keys are one of them.
  */
 import type { Db, Fragment } from '../../../platform/database/sql.ts'
 import { unusedKey, insertKeys, keyColumns, allKeysWereFree } from '../../../platform/http/idempotency-repository.ts'
@@ -36,7 +36,7 @@ export interface ProducerFragment {
    * message was written.
    */
   agreed?(sql: Db): Fragment
-  /** The messages of rows that could not be claimed, by `n`; null if unknown. */
+  /** By `n`; null if unknown. */
   known(sql: Db, rows: readonly MissedRow[]): Promise<ReadonlyMap<number, string | null>>
 }
 
@@ -75,5 +75,5 @@ export function producersOf(fragments: readonly ProducerFragment[]): Producers {
   }
 }
 
-/** Units of one kind share a batch; those without a producer go with requests. */
+/** Those without a producer go with requests. */
 export const kindOf = ({ pending: { submission } }: Unit): string => submission.producer?.kind ?? requestFragment.kind

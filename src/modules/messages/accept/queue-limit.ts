@@ -7,11 +7,11 @@ import { countQueue } from '../dispatch/repository.ts'
 const queuedMax = 500_000
 const queuesMax = 10_000
 const staleMs = 60_000
-/** Share of the time spent on counting long queues. */
+/** Of the time. */
 const countingShare = 0.02
 
 export interface QueueLimit {
-  /** Throws `upstream_unavailable` while the queue is full. */
+  /** Throws `upstream_unavailable`. */
   check(queue: string): void
 }
 

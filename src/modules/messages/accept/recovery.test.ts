@@ -31,7 +31,7 @@ test('a failure without a bad row is reported, even if a part is decided already
     accept(units, 'a')
     return Promise.reject(fault)
   }
-  // each row is stored without fault, and taken back
+  // each row is stored without an error, and rolled back
   const begin = async (work: (tx: unknown) => Promise<unknown>) => await work(() => Promise.resolve([]))
   const deps = depsWith(Object.assign(() => Promise.resolve([{ id: 'a' }]), { begin }))
 
@@ -45,7 +45,7 @@ test('a lost commit stays uncertain when the repeat cannot reach the database', 
   const path: Path = () => Promise.reject(failures.shift()!)
   let looks = 0
 
-  // the first look finds nothing, and then nobody answers
+  // the first look-up finds nothing, then the database stops answering
   await recovering(
     depsWith(() => (looks++ === 0 ? Promise.resolve([]) : Promise.reject(failure(refusedCode)))),
     [unit],

@@ -1,6 +1,6 @@
 /**
- * Recovers failed commits: splits a batch after data errors, repeats it after races, and looks for its messages after a
- * lost connection.
+ * Recovers failed commits: splits batches after data errors, repeats them after races, looks for messages after a lost
+ * connection.
  */
 import {
   connectionLost,
@@ -25,7 +25,7 @@ const lookupsMax = 20
 const lookupForMs = 5_000
 const lookupEveryMs = 250
 
-/** Runs one path until it has decided each unit or left it to the next path. */
+/** Leaves no unit undecided that this path can decide. */
 export async function recovering(deps: CommitDeps, units: readonly Unit[], moment: Moment, path: Path): Promise<void> {
   await repeating(deps, units, moment, path, repeatsMax)
 }
@@ -58,7 +58,7 @@ async function repeating(
   }
 }
 
-/** Halves the batch until units that want the same row of a producer are apart. */
+/** Halves the batch until units that want the same producer row are apart. */
 async function splitConflicting(deps: CommitDeps, units: readonly Unit[], moment: Moment, path: Path): Promise<void> {
   const half = Math.ceil(units.length / 2)
   for (const part of [units.slice(0, half), units.slice(half)])
@@ -94,7 +94,7 @@ async function afterDataError(
   await recovering(deps, [only], moment, acceptUnderLocks)
 }
 
-/** Tries each row in a transaction that is rolled back. Resolves to the ids of rejected rows. */
+/** In a transaction that is rolled back. Resolves to the ids of rejected rows. */
 async function poisonedRows({ platform, projections }: CommitDeps, unit: Unit, moment: Moment): Promise<string[]> {
   const rolledBack = new Error('rolled back')
   const found: string[] = []
@@ -113,10 +113,7 @@ async function poisonedRows({ platform, projections }: CommitDeps, unit: Unit, m
   return found
 }
 
-/**
- * Messages found in the database are accepted, the others repeated. If the database stays away, units are answered as
- * uncertain.
- */
+/** Messages found are accepted, the others repeated. If the database stays away, units are answered as uncertain. */
 async function afterLostConnection(deps: CommitDeps, units: readonly Unit[], error: unknown): Promise<void> {
   if (connectionLost(error) && !neverSent(error)) for (const unit of units) unit.mayBeStored = true
   if (!units.some(({ mayBeStored }) => mayBeStored)) return markUnavailable(units)
@@ -156,7 +153,6 @@ function markUnavailable(units: readonly Unit[]): void {
     unit.outcomes[index] = { kind: 'unavailable', reason: unit.mayBeStored ? 'uncertain' : 'unreachable' }
 }
 
-/** True if any message was found. */
 async function findStored({ platform: { pool } }: CommitDeps, units: readonly Unit[]): Promise<boolean> {
   const places = undecided(units)
   const stored = new Map<string, MessageRow>()

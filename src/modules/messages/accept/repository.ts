@@ -11,7 +11,7 @@ export interface SubmittedRow {
   readonly row: AcceptRow
   readonly message_id: string | null
   readonly code: string | null
-  /** Set on the first row of a submission whose producer stores a value. */
+  /** Only on the first row of a submission whose producer stores a value. */
   readonly value: unknown
 }
 
@@ -29,7 +29,7 @@ const keysOf = ({ n, account_id, mode, submission_key, producer_values }: Accept
   ...producer_values,
 })
 
-/** Does not wait for locks. Resolves to the numbers of the claimed rows. */
+/** Without waiting for locks. Resolves to the numbers of the claimed rows. */
 export async function claimRows(
   tx: Db,
   producer: ProducerFragment,
@@ -196,7 +196,7 @@ const transitionsOf = (sql: Db, { rows, projections, moment }: AcceptBatch, keye
   return acceptedTransitionCte(sql, projections.pairsOf(rows), accepted, moment.at)
 }
 
-/** Includes keys, windows and projections only if rows need them. */
+/** Keys, windows and projections only if rows need them. */
 export async function acceptBatch(sql: Db, batch: AcceptBatch): Promise<AcceptVerdict[]> {
   const { rows, moment } = batch
   const { at } = moment

@@ -54,7 +54,7 @@ export interface RequestKey {
   readonly fingerprint: string
 }
 
-/** Throws the Problem that refuses the message, which is stored with the key (behaviour: idempotency 3). */
+/** Refusals are stored with the key (behaviour: idempotency 3). */
 export async function sendMessage(
   deps: SendingDeps,
   caller: Caller,
@@ -66,7 +66,6 @@ export async function sendMessage(
   return await sendBuilt(deps, caller, requestKey, () => Promise.resolve(body))
 }
 
-/** `build` resolves to the body. */
 export async function sendBuilt(
   deps: SendingDeps,
   caller: Caller,
@@ -149,14 +148,14 @@ export interface KeyedWork<A> {
   readonly request: KeyedRequest
   /** Resolves to a Problem that was stored with the key, or to `known`. */
   attempt(): Promise<A | Problem | 'known'>
-  /** Resolves to the answer of the first request, or throws its refusal. */
+  /** Or throws its refusal. */
   replay(row: KeyRow): Promise<A>
 }
 
 export interface RequestKeys {
   /** Refuses a concurrent request with the same key, stores refusals, replays known keys. */
   run<A>(work: KeyedWork<A>): Promise<A>
-  /** False if another process stored its answer first. */
+  /** False if another process was first. */
   storeAnswer(request: KeyedRequest, answer: StoredAnswer): Promise<boolean>
 }
 

@@ -40,7 +40,6 @@ export interface AcceptRow {
   readonly suppression: string
   readonly windowed: boolean
   readonly producer_values: Readonly<Record<string, string>>
-  /** The database rejects the row. */
   poisoned: boolean
 }
 
@@ -55,7 +54,7 @@ export interface MemoryQueue {
 export interface Moment {
   readonly at: string
   readonly at_ms: number
-  /** Decides which Idempotency-Keys have expired. Equals `at_ms` unless the clock has jumped. */
+  /** Decides which Idempotency-Keys have expired; `at_ms` unless the clock has jumped. */
   readonly aged_ms: number
   /** balance.low is repeated only after this time. */
   readonly low_cutoff: string

@@ -1,4 +1,4 @@
-/** Submissions: messages of one origin to be stored and charged, with their outcomes (docs/decisions/producers.md). */
+/** Submissions: messages of one origin to be stored and charged (docs/decisions/producers.md). */
 import type { TraceContext } from '../../../lib/trace-context.ts'
 import type { OriginType } from '../../../api/resources/message.ts'
 import type { MessageRow } from '../message.ts'
@@ -25,7 +25,7 @@ export interface SubmissionItem {
 export interface ProducerData {
   readonly kind: string
   readonly values?: Readonly<Record<string, string>>
-  /** Builds the JSON that the producer stores from all outcomes. Needs the locking path. */
+  /** The JSON that the producer stores. Needs the locking path. */
   readonly valueFrom?: (outcomes: readonly ItemOutcome[]) => unknown
 }
 
@@ -37,13 +37,13 @@ export type ItemOutcome =
   | { readonly kind: 'accepted'; readonly row: MessageRow }
   | { readonly kind: 'refused'; readonly code: RefusalCode }
   | { readonly kind: 'no_funds' }
-  /** The producer's row could not be claimed: cancelled, paused or locked. */
+  /** Its producer's row is cancelled, paused or locked. */
   | { readonly kind: 'withdrawn' }
   /** Submitted before; null if the producer does not know its message. */
   | { readonly kind: 'known'; readonly message_id: string | null }
   | { readonly kind: 'unavailable'; readonly reason: UnavailableReason }
 
-/** `uncertain`: the connection was lost during the commit, and the message may have been accepted. */
+/** `uncertain`: the message may have been accepted. */
 export type UnavailableReason = 'full' | 'unreachable' | 'stopping' | 'uncertain'
 
 export interface Pending {
@@ -64,10 +64,10 @@ export interface Unit {
   /** The same at every repeat. */
   readonly rows: AcceptRow[]
   readonly outcomes: (ItemOutcome | undefined)[]
-  /** Approximate length as JSON. */
+  /** As JSON, approximately. */
   readonly characters: number
   answered: boolean
-  /** The connection was lost during a commit, which may have succeeded. */
+  /** The connection was lost during a commit. */
   mayBeStored: boolean
 }
 

@@ -30,7 +30,7 @@ const e164 = /^\+[1-9]\d{6,14}$/
 const zeroPadded = /^-?0\d+$/
 const businessScopedId = /^[A-Z]{2}\.[A-Za-z0-9.]{1,128}$/
 
-/** Throws `parameter_invalid` with all failures. */
+/** All failures at once. */
 export function parseMessage(written: unknown, now_ms: number): MessageRequest {
   if (written instanceof UnfitItem) throw Problem.invalid(written.details)
   if (written === null || typeof written !== 'object' || Array.isArray(written)) {

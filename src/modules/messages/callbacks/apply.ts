@@ -39,13 +39,13 @@ export interface CallbackItemDeps extends TransitionDeps, InboundDeps {
 }
 
 const batchMax = 500
-/** Then a receipt of an unknown message is deleted. */
+/** For a receipt of an unknown message. */
 const keepMs = 7 * 24 * 3600_000
 const waitFirstMs = 200
 const waitMaxMs = 3600_000
 /** Between look-ups of an unknown message: about 25 in all. */
 const waitUnknownMaxMs = 24 * 3600_000
-/** Items per other channel, when one channel fills a batch. */
+/** Items per other channel, while one channel fills a batch. */
 const shareOfOthers = 20
 
 interface Applied {
@@ -99,7 +99,7 @@ async function dueOfOtherChannels(
   return await listDueOfOtherChannels(platform.pool, isoTime(now), { channel_ids, after, each_max: shareOfOthers })
 }
 
-/** If due items cannot be applied together, applies each alone and retries failures with backoff. */
+/** Together; if that fails, one by one, retrying failures with backoff. */
 async function applyUnderLocks(
   deps: CallbackItemDeps,
   now: number,
@@ -153,7 +153,7 @@ const applyDue = async (deps: CallbackItemDeps, now: number, others: readonly Ca
     return await applyInTurn(deps, tx, rows, now)
   })
 
-/** Skips items that must wait for an earlier one of the same message or recipient. */
+/** Some items must wait for an earlier one of the same message or recipient. */
 async function applyInTurn(
   deps: CallbackItemDeps,
   tx: Db,
@@ -207,7 +207,7 @@ const mayWait = ({ retention_clock }: Pick<Platform, 'retention_clock'>, { creat
   !retention_clock.isPast(Date.parse(created_at) + keepMs, created_at)
 
 /**
- * Receipts of remembered messages with one event. Those that change nothing are deleted: a message never returns to an
+ * Only remembered messages and one event each. Receipts that change nothing are deleted: a message never returns to an
  * earlier status.
  */
 async function applyInOneStatement(
@@ -250,7 +250,7 @@ async function applyInOneStatement(
   }
 }
 
-/** `late`: receipts of unknown messages. `raised`: messages whose remaining parts became due. */
+/** `late`: receipts of unknown messages. */
 async function applyReceipts(
   deps: CallbackItemDeps,
   tx: Db,
@@ -310,7 +310,7 @@ const namedOf = (row: CallbackItemRow): (NamedItem & { receipt: DeliveryReceipt;
 const requestOfNamed = (named: NamedItem & { receipt: DeliveryReceipt }, at: string): TransitionRequest =>
   requestOf(named, named.receipt, named.receipt.transition === 'fail' ? 'refuse' : named.receipt.transition, at)
 
-/** Resolves to the ids of applied items; the others are applied soon by references written meanwhile. */
+/** Resolves to the items applied; the others are applied soon, by references written meanwhile. */
 async function acceptNamed(tx: Db, named: readonly NamedItem[], at: string): Promise<Set<string>> {
   const inserted = await saveReferences(
     tx,
@@ -324,7 +324,6 @@ async function acceptNamed(tx: Db, named: readonly NamedItem[], at: string): Pro
   return new Set(accepted.map(({ id }) => id))
 }
 
-/** Once per remembered message. */
 function rememberedRequest(
   deps: CallbackItemDeps,
   { channel_id, provider_id, item }: Pick<CallbackItemRow, 'channel_id' | 'provider_id' | 'item'>,
@@ -363,8 +362,8 @@ async function applyTemplates({ channels }: CallbackItemDeps, tx: Db, rows: read
 }
 
 /**
- * While an item of a recipient fails, later items wait for this many immediate retries, or the earlier item would undo
- * them (behaviour: consent 4.5).
+ * Immediate retries during which later items of the recipient wait; an earlier item would undo them (behaviour: consent
+ * 4.5).
  */
 const triesInPlace = 5
 const keepsPlace = ({ item, attempts }: CallbackItemRow): boolean =>

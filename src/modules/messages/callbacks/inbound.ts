@@ -105,7 +105,7 @@ async function applyInbound(
   return await storeInbound(deps, tx, await joinParts(tx, received, deps.platform.clock.now()))
 }
 
-/** Null if the channel was deleted or the message is for a sender that is no channel. */
+/** Null if the channel was deleted, or the recipient is a sender without a channel. */
 async function findAddressee(
   { channels, platform }: InboundItemDeps,
   tx: Db,

@@ -1,4 +1,4 @@
-/** Finds the messages of receipts. A session may receive receipts of all channels of a provider account. */
+/** Finds the messages of receipts. A session may receive those of all channels of a provider account. */
 import { isOtherRecipient } from '../../../lib/phone.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { DeliveryReceipt } from '../../../providers/provider.ts'
@@ -17,7 +17,9 @@ interface Names {
   readonly candidates: readonly Pick<CallbackItemRow, 'channel_id' | 'provider_id'>[]
 }
 
-/** After about a minute of look-ups, a receipt that names another number is accepted for the message with its id. */
+/**
+ * Look-ups, about a minute, after which a receipt that names another number is accepted for the message with its id.
+ */
 const oddNumberAttempts = 9
 
 export const isOfAnother = ({ addresses }: Pick<DeliveryReceipt, 'addresses'>, recipient: string): boolean =>
@@ -81,7 +83,7 @@ async function channelsOf(
   return found
 }
 
-/** The first look-up uses only the likeliest candidate: our own record may be about to be written. */
+/** The first look-up uses the likeliest candidate only: our own record may be about to be written. */
 function namesOf(row: CallbackItemRow, channels: readonly ChannelRow[]): Names {
   const { channel_id, provider_id, item, attempts } = row
   const { addresses, also_known_as } = item as DeliveryReceipt

@@ -21,8 +21,8 @@ export const requestOf = (
 })
 
 /**
- * A message has the status of its slowest part and fails with any part. A part sent more than once fails when all
- * copies do. Requires locks of the messages.
+ * A message has the status of its slowest part and fails with any part; a part sent more than once fails with all its
+ * copies. Requires locks of the messages.
  */
 export async function requestsOfParts(
   tx: Db,
@@ -42,7 +42,6 @@ export async function requestsOfParts(
   return requests
 }
 
-/** A receipt with our message id and a part number. */
 export interface NamedPart extends NamedItem {
   readonly receipt: DeliveryReceipt
   readonly part: NonNullable<DeliveryReceipt['part']>
@@ -70,7 +69,7 @@ interface AcceptedParts {
 }
 
 /**
- * Proved parts are never sent again, remaining parts become due, and jobs of complete messages end. Requires locks of
+ * Proved parts are never sent again, remaining ones become due, and complete messages end their jobs. Requires locks of
  * the messages.
  */
 export async function acceptNamedParts(tx: Db, named: readonly NamedPart[], at: string): Promise<AcceptedParts> {
@@ -146,7 +145,7 @@ function withProved(
   return all
 }
 
-/** Whether all earlier parts are known to be accepted. Without a job nothing is left to send. */
+/** Without a job nothing is left to send. */
 function follows(
   { message_id, part, receipt }: NamedPart,
   accepted_ids: readonly string[] | undefined,

@@ -18,7 +18,7 @@ export interface CallbackDeps {
 }
 
 const headersKept = /^(content-type|user-agent|x-[a-z0-9-]+)$/
-/** Headers that serve as a signature are not stored. */
+/** They serve as signatures and are not stored. */
 const secretHeaders = /secret|token|password|key$/
 
 /** In any account. Throws `resource_missing` and `hook_token_invalid`. */
@@ -94,8 +94,8 @@ async function storeCallback(
 }
 
 /**
- * None for a receipt that changes nothing, since a message never returns to an earlier status. If the provider id is
- * known, other names of the message are removed.
+ * None if the receipt changes nothing, since a message never returns to an earlier status. Other names of a message are
+ * dropped if its provider id is known.
  */
 function relevantItems(providerIds: ProviderIdCache, { id }: ChannelRow, item: CallbackItem): CallbackItem[] {
   if (item.kind !== 'delivery_receipt') return [item]

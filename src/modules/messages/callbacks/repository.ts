@@ -13,7 +13,7 @@ export interface NewCallback {
   readonly at: string
 }
 
-/** Longer bodies, in bytes, are compressed: PostgreSQL costs more per byte than gzip. */
+/** In bytes. PostgreSQL costs more per byte than gzip. */
 const plainBodyMax = 2048
 
 export async function insertCallback(tx: Db, { id, channel_id, headers, body, at }: NewCallback): Promise<void> {
@@ -78,7 +78,7 @@ export const listDueItems = async (sql: Db, at: string, rows_max: number): Promi
 export const lockDueItems = async (tx: Db, at: string, rows_max: number): Promise<CallbackItemRow[]> =>
   await tx<CallbackItemRow[]>`${due(tx, at, rows_max)} for update skip locked`
 
-/** Empty if another process has locked the item. */
+/** Empty if another process has locked it. */
 export const lockItem = async (
   tx: Db,
   { next_run_at, id }: Pick<CallbackItemRow, 'next_run_at' | 'id'>,
@@ -90,7 +90,7 @@ export const lockItem = async (
       and id = ${id}
     for update skip locked`
 
-/** Messages that a stored, untried receipt names by our id. */
+/** By stored, untried receipts. */
 export async function listNamedByReceipts(
   sql: Db,
   messages: readonly { readonly message_id: string; readonly channel_id: string }[],
@@ -162,7 +162,7 @@ const subjectOf = ({ provider_id, item }: CallbackItemRow): string | null =>
   provider_id ?? (item as Partial<InboundMessage> | null)?.from ?? null
 const subject = (sql: Db): Fragment => sql`coalesce(provider_id, item ->> 'from')`
 
-/** Items that follow an earlier item of the same subject outside of `rows`. */
+/** An earlier item of the same subject is outside of `rows`. */
 export async function listOvertaking(tx: Db, rows: readonly CallbackItemRow[], at: string): Promise<Set<string>> {
   const candidates = rows
     .map((row) => ({ id: row.id, channel_id: row.channel_id, subject: subjectOf(row), next_run_at: row.next_run_at }))
@@ -198,7 +198,7 @@ export async function deleteItems(tx: Db, rows: readonly Pick<CallbackItemRow, '
     await tx`delete from callback_items where ctid = any(${rows.map(({ place }) => place)}::text[]::tid[])`
 }
 
-/** Skips items that are locked or were moved. Resolves to how many. */
+/** Skips items that are locked or were moved. */
 export async function deleteUnlocked(sql: Db, rows: readonly Pick<CallbackItemRow, 'place' | 'id'>[]): Promise<number> {
   if (rows.length === 0) return 0
   const removed = await sql`
@@ -295,7 +295,7 @@ export async function deleteProviderRecords(sql: Db, cutoff: string, rows_max: n
 export const partSteps = ['accept', 'deliver', 'open'] as const
 export type PartStep = (typeof partSteps)[number]
 
-/** Resolves to the status of each part: the highest of its copies, or null if it is unknown or was not sent. */
+/** Resolves to the status of each part: the highest of its copies; null if unknown or not sent. */
 export async function raisePart(
   tx: Db,
   { channel_id, provider_id, message_id }: Reference,

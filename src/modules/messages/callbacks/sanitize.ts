@@ -45,7 +45,7 @@ const textMax = 65_536
 /** Links to files are set later. */
 const addressToCome = 'https://localhost/'
 
-/** Removes invalid optional fields and cuts long texts. Null if the rest does not fit the type. */
+/** Removes invalid optional fields and cuts long texts. Null if that is not enough. */
 function validContent(type: string, content: unknown): unknown {
   if (typeof content !== 'object' || content === null) return null
   if (failuresOf(type, content).length === 0) return content
@@ -70,7 +70,7 @@ function failuresOf(type: string, content: unknown): readonly Detail[] {
 type Holder = Record<string, unknown>
 const isHolder = (value: unknown): value is Holder => typeof value === 'object' && value !== null
 
-/** False if the field is required. Items of lists stay, because others are known by their positions. */
+/** False if the field is required. Items of lists stay, because others are known by position. */
 function fix(content: unknown, { param, code }: Detail): boolean {
   const path = [...param.matchAll(/[^.[\]]+/g)].map(([key]) => key)
   const last = path.pop()

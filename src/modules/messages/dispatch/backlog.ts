@@ -9,8 +9,8 @@ export interface Backlog {
   count(queue: string, priority: Priority): number
   add(queue: string, job: Job): void
   /**
-   * Takes an equal share of each queue, high priority first; unused shares go to other queues. `allowance` returns how
-   * many of the wanted jobs of a queue may run now.
+   * An equal share of each queue, high priority first; unused shares go to other queues. `allowance`: how many of the
+   * wanted jobs may run now.
    */
   take(count: number, allowance: (queue: string, job: Job, wanted: number) => number): Job[]
   drop(predicate: (job: Job) => boolean): Job[]
@@ -30,7 +30,7 @@ function takeFrom(lists: Lists, count: number): Job[] {
 }
 
 export function backlog(): Backlog {
-  // one list per priority, in the order of insertion
+  // one list per priority
   const queues = new Map<string, Lists>()
   const ids = new Set<string>()
 

@@ -14,7 +14,7 @@ import type { Completion } from './completion.ts'
 import { queueOf, type Sessions } from './job.ts'
 
 export interface BlockedChannels {
-  /** Messages in `open` may be sent or failed now. */
+  /** Messages of `open` may be sent or failed now. */
   split(due: readonly DueQueue[]): Promise<{ open: DueQueue[]; blocked: DueQueue[] }>
 }
 
@@ -57,7 +57,7 @@ export const maySend = (
   channel: ChannelRow,
 ): boolean => isUp(channel) && (!channels.sendsThroughSession(channel) || sessions.sends(channel.id))
 
-/** For refusals by which the provider reports a lost connection. */
+/** The provider reported it in a refusal. */
 export async function disconnectLostChannels(
   { pool, log }: Platform,
   channels: ChannelService,
@@ -81,7 +81,7 @@ export async function disconnectLostChannels(
   }
 }
 
-/** For refusals that contradict our copy of the templates. */
+/** The provider contradicts our copy. */
 export async function refreshRefusedTemplates(
   { pool, log }: Platform,
   channels: ChannelService,
@@ -105,7 +105,7 @@ export async function refreshRefusedTemplates(
   }
 }
 
-/** Messages of a deleted channel become due: the next claim fails and refunds them. */
+/** Messages of a deleted channel become due, and so are failed and refunded. */
 export const failWaiting =
   (platform: Pick<Platform, 'clock'>) =>
   async (sql: Db, events: readonly ChannelDeletedEvent[]): Promise<void> => {
@@ -115,7 +115,7 @@ export const failWaiting =
 /** There may be no worker for hours. */
 const deletedAgoMs = 24 * 3600_000
 
-/** Repeats `failWaiting` for messages that another process accepted during the deletion. */
+/** For messages that another process accepted during the deletion. */
 export async function failAcceptedAfterDeletion(
   { pool, clock }: Pick<Platform, 'pool' | 'clock'>,
   channels: Pick<ChannelService, 'deletedSince'>,

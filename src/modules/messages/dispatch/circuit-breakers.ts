@@ -19,7 +19,6 @@ export interface AttemptTimes {
   readonly began_ms: number
   readonly now_ms: number
   readonly to?: string
-  /** Sent while the channel was paused. */
   readonly probe?: boolean
 }
 
@@ -34,7 +33,7 @@ interface Paused extends ChannelRef {
 /** Paused after `failuresMax` failures in a row. */
 export interface Failing extends Paused {
   failures: number
-  /** When the first failure began, or the connection was tested since. */
+  /** Of the first failure, or a later connection test. */
   since_ms: number
   last_ms: number
 }
@@ -49,40 +48,36 @@ export interface Pause extends ChannelRef {
 }
 
 export interface PauseChange extends Pause {
-  /** False if the channel was paused before and the pause became longer. */
+  /** False if a pause became longer. */
   readonly begins: boolean
 }
 
 export type ProbeChoice = 'oldest' | 'newest'
 
 export interface CircuitBreakers {
-  /**
-   * Returns the pause that begins or grows, or `over` if throttling ends. Status queries count only if they are
-   * throttled.
-   */
-  note(channel: ChannelRef, answer: Answer, attempt: AttemptTimes): PauseChange | 'over' | null
-  /** Adopts a pause of another process. False if it is known or over. */
+  /** Returns a pause that begins or grows, or `over` if throttling ends. Status queries count only if throttled. */
+  record(channel: ChannelRef, answer: Answer, attempt: AttemptTimes): PauseChange | 'over' | null
+  /** From another process. False if the pause is known or over. */
   adopt(pause: Pause, now_ms: number): boolean
   allows(channel_id: string, now_ms: number, wanted: number): number
-  /** On a paused channel the attempt is a probe. */
-  begins(channel_id: string, now_ms: number): void
-  /** Another message may be the probe. */
+  /** A probe, if the channel is paused. */
+  attemptBegins(channel_id: string, now_ms: number): void
   probeNotSent(channel_id: string, now_ms: number): void
   isOpen(channel_id: string): boolean
   /** Alternates, so messages that keep failing do not collect at both ends. */
-  choice(channel_id: string): ProbeChoice
+  probeChoice(channel_id: string): ProbeChoice
   waits(channel_id: string, now_ms: number): boolean
-  /** Null unless the channel is paused. */
+  /** Null unless paused. */
   probeAt(channel_id: string): number | null
   unreachable(now_ms: number): Failing[]
-  /** The connection works: `unreachableMs` starts again. */
-  reached(channel_id: string, now_ms: number): void
-  /** A successful test makes the next probe due. Repeated calls for the same test change nothing. */
+  /** `unreachableMs` starts again. */
+  connectionWorks(channel_id: string, now_ms: number): void
+  /** Makes the next probe due; repeated calls for one test change nothing. */
   connectionTested(channel_id: string, tested_ms: number, now_ms: number): void
   /** Once the channel is back, one message is sent first. True if this ends throttling. */
   disconnected(channel_id: string, now_ms: number): boolean
   forget(channel_id: string): void
-  quiet(now_ms: number): readonly ChannelRef[]
+  idle(now_ms: number): readonly ChannelRef[]
   allPaused(): { readonly failing: readonly ChannelRef[]; readonly throttled: readonly ChannelRef[] }
 }
 
@@ -91,18 +86,18 @@ const probeFirstMs = 1000
 const probeMaxMs = 30_000
 /** Then the channel is disconnected (behaviour: channels 4.5). */
 const unreachableMs = 30_000
-/** Bounds of the pause that a provider requests, which may be an hour or nothing. */
+/** Of a pause that a provider requests, which may be an hour or nothing. */
 const requestedMinMs = 100
 const requestedMaxMs = 60_000
 /** A time further ahead was written before the clock was set back. */
 const aheadMaxMs = requestedMaxMs
-const quietMs = 30_000
+const idleMs = 30_000
 const suspectedMax = 10_000
 
 interface State extends Pick<Platform, 'log' | 'wake'> {
   readonly failing: Map<string, Failing>
   readonly throttled: Map<string, Throttled>
-  /** Per channel, the recipient of the last message that was throttled without naming its limit. */
+  /** By channel: the recipient of the last message throttled without a named limit. */
   readonly suspected: Map<string, string | undefined>
   readonly adopted_ms: Map<string, number>
 }
@@ -119,17 +114,17 @@ export function circuitBreakers({ log, wake }: Pick<Platform, 'log' | 'wake'>): 
   }
   const { failing, throttled } = state
   return {
-    note: (channel, answer, attempt) => note(state, channel, answer, attempt),
+    record: (channel, answer, attempt) => record(state, channel, answer, attempt),
     adopt: (pause, now_ms) => adopt(state, pause, now_ms),
     allows(channel_id, now_ms, wanted) {
       const open = openOne(state, channel_id)
       if (open === undefined) return wanted
       return waits(open, now_ms) ? 0 : Math.min(wanted, 1)
     },
-    begins: (channel_id, now_ms) => beginProbe(state, channel_id, now_ms),
+    attemptBegins: (channel_id, now_ms) => beginProbe(state, channel_id, now_ms),
     probeNotSent: (channel_id, now_ms) => returnProbe(state, channel_id, now_ms),
     isOpen: (channel_id) => openOne(state, channel_id) !== undefined,
-    choice: (channel_id) => ((openOne(state, channel_id)?.probes ?? 0) % 2 === 0 ? 'oldest' : 'newest'),
+    probeChoice: (channel_id) => ((openOne(state, channel_id)?.probes ?? 0) % 2 === 0 ? 'oldest' : 'newest'),
     waits(channel_id, now_ms) {
       const open = openOne(state, channel_id)
       return open !== undefined && waits(open, now_ms)
@@ -139,7 +134,7 @@ export function circuitBreakers({ log, wake }: Pick<Platform, 'log' | 'wake'>): 
       [...failing.values()].filter(
         ({ since_ms, last_ms }) => now_ms - since_ms >= unreachableMs && last_ms >= since_ms,
       ),
-    reached(channel_id, now_ms) {
+    connectionWorks(channel_id, now_ms) {
       const one = failing.get(channel_id)
       if (one !== undefined && isOpen(one)) one.since_ms = now_ms
       else failing.delete(channel_id)
@@ -154,9 +149,9 @@ export function circuitBreakers({ log, wake }: Pick<Platform, 'log' | 'wake'>): 
     forget(channel_id) {
       for (const map of [failing, throttled, state.suspected]) map.delete(channel_id)
     },
-    quiet: (now_ms) => [
-      ...openOnes(state).filter(({ last_ms, open_ms }) => isQuiet(Math.max(last_ms, open_ms), now_ms)),
-      ...[...throttled.values()].filter(({ probe_ms, open_ms }) => isQuiet(Math.max(probe_ms, open_ms), now_ms)),
+    idle: (now_ms) => [
+      ...openOnes(state).filter(({ last_ms, open_ms }) => isIdle(Math.max(last_ms, open_ms), now_ms)),
+      ...[...throttled.values()].filter(({ probe_ms, open_ms }) => isIdle(Math.max(probe_ms, open_ms), now_ms)),
     ],
     allPaused: () => ({ failing: openOnes(state), throttled: [...throttled.values()] }),
   }
@@ -166,7 +161,7 @@ function beginProbe(state: State, channel_id: string, now_ms: number): void {
   const open = openOne(state, channel_id)
   if (open === undefined) return
   open.probes += 1
-  // on a throttled channel the next probe waits for the answer to this one, or its timeout
+  // on a throttled channel the next probe waits for this answer, or its timeout
   open.probe_ms = now_ms + ('times' in open ? probeMaxMs : backoff(open.probes + 1))
 }
 
@@ -190,7 +185,7 @@ function probeAfterTest(state: State, channel_id: string, tested_ms: number, now
   else failing.set(channel_id, { ...openedNow(open, now_ms), tested_ms })
 }
 
-function note(
+function record(
   state: State,
   channel: ChannelRef,
   answer: Answer,
@@ -256,7 +251,7 @@ const isAhead = (at_ms: number, now_ms: number): boolean => at_ms - now_ms > ahe
 
 const waits = ({ probe_ms }: Paused, now_ms: number): boolean => now_ms < probe_ms && !isAhead(probe_ms, now_ms)
 
-const isQuiet = (last_ms: number, now_ms: number): boolean => now_ms - last_ms >= quietMs || isAhead(last_ms, now_ms)
+const isIdle = (last_ms: number, now_ms: number): boolean => now_ms - last_ms >= idleMs || isAhead(last_ms, now_ms)
 
 function succeed(state: State, channel_id: string): void {
   const one = state.failing.get(channel_id)
@@ -280,7 +275,7 @@ function fail(
   one.failures += 1
   if (isAhead(one.since_ms, now_ms)) one.since_ms = now_ms
   one.last_ms = now_ms
-  // the channel is limited to single probes already
+  // single probes already
   const wasThrottled = probe && throttled.delete(channel_id)
   if (wasThrottled && one.failures < failuresMax) one.failures = failuresMax
   else if (one.failures !== failuresMax) return wasThrottled
@@ -351,7 +346,7 @@ function endThrottling(
 
 function adopt({ throttled, adopted_ms }: State, { until_ms, times, ...channel }: Pause, now_ms: number): boolean {
   const { channel_id } = channel
-  if (throttled.has(channel_id) || now_ms - until_ms >= quietMs || until_ms <= (adopted_ms.get(channel_id) ?? 0))
+  if (throttled.has(channel_id) || now_ms - until_ms >= idleMs || until_ms <= (adopted_ms.get(channel_id) ?? 0))
     return false
   if (adopted_ms.size >= suspectedMax) adopted_ms.clear()
   adopted_ms.set(channel_id, until_ms)

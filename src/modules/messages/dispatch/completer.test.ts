@@ -438,7 +438,7 @@ test('a completion that arrives at the end of the last batch is written', async 
   const { state, jobs, job, made, complete } = await completing(t)
   state.away = false
   let more = 3
-  // runs right behind the last look for more
+  // runs right after the last check for more completions
   state.woken = () => {
     if (more-- > 0) queueMicrotask(() => complete({ ...job, row: { ...job.row, id: `msg_of_${more}` } }))
   }

@@ -42,7 +42,6 @@ export interface CompleterDeps extends WriteDeps {
 export interface Completer {
   complete(completion: Completion): void
   drained(): Promise<void>
-  /** Then waits only briefly for an unreachable database. */
   stop(): void
 }
 
@@ -103,7 +102,7 @@ async function writeAll(state: State): Promise<void> {
 }
 
 /**
- * Resolves to the completions to retry. Halves a rejected batch until the bad completion is alone and writes that
+ * Resolves to the completions to retry. Halves a rejected batch until the bad completion is alone, and writes that
  * without the provider's texts.
  */
 async function writeBatch(state: State, batch: readonly Completion[]): Promise<readonly Completion[]> {
@@ -214,7 +213,7 @@ async function refuseForeignIds(tx: Db, completions: readonly Completion[]): Pro
   if (others.size > 0) throw new ForeignIds(new Set(others.values()))
 }
 
-/** One step with one event, one reference and at most one callback item; otherwise empty. */
+/** One step, event and reference, and at most one callback item; otherwise empty. */
 function plainAcceptance(
   { platform }: WriteDeps,
   completion: Completion,
@@ -300,7 +299,7 @@ async function writeInTransaction(deps: WriteDeps, written: readonly Completion[
   })
   for (const { job, outcome } of written) {
     const row = changed.get(job.row.id)
-    // the status of a message with several parts is that of its slowest part, so it is read again
+    // a message with several parts has the status of its slowest part, so it is read again
     if (row !== undefined && outcome.kind === 'accepted' && outcome.provider_ids.length === 1)
       deps.providerIds.remember(row.channel_id, outcome.provider_ids[0], row)
   }

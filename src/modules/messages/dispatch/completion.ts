@@ -1,4 +1,4 @@
-/** The effects of an outcome: transitions, references, attempts, callback items, and the next attempt. */
+/** The effects of an outcome: transitions, references, attempts, callback items, next attempt. */
 import { tenantOf } from '../../../api/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { IdMaker } from '../../../lib/ids.ts'
@@ -18,13 +18,13 @@ export interface Attempted {
   /** By the monotonic clock. */
   readonly duration_ms: number
   readonly at_ms: number
-  /** The provider runs in this process and answers at once. */
+  /** The provider runs in this process. */
   readonly instant: boolean
-  /** A status query before this attempt showed that the provider never had the message. */
+  /** A status query showed that the provider never had the message. */
   readonly notFound?: boolean
   /** Nothing was sent. */
   readonly statusQuery?: true
-  /** Accepted parts proved by receipts meanwhile, if more than the outcome has. */
+  /** Accepted parts proved by receipts, if more than the outcome has. */
   readonly proved?: readonly string[]
 }
 
@@ -40,7 +40,7 @@ export type Completion = Attempted | Unsent
 const unknownWaitMs = 30_000
 const backoffFirstMs = 500
 const backoffMaxMs = 60_000
-/** After this many attempts, throttling with `if_lasting` is a refusal. */
+/** Attempts after which throttling with `if_lasting` is a refusal. */
 const throttledMax = 8
 /** Attempts without an answer; each may have sent a copy. */
 const unknownsMax = 8
@@ -166,7 +166,6 @@ export function transitionsOf(completion: Completion): TransitionRequest[] {
     return kind === 'superseded' ? [] : [{ ...request, transition: 'refuse', error: errorOf(kind, job) }]
   }
   const { outcome } = completion
-  // `sending` may not have been written
   const claim: TransitionRequest = { ...request, transition: 'claim', at: isoTime(completion.began_ms) }
   if (outcome.kind === 'refused' && !hasMoreAccepted(completion)) {
     const { code, message, provider_code } = outcome

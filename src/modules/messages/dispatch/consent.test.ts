@@ -12,7 +12,7 @@ test('a message in memory is not sent after its recipient was blocked, even if t
     const { id } = (await api.post('/v1/messages', message)).body
     assert.equal((await api.patch(`/v1/contacts/${contact}`, { blocked: true })).status, 200)
 
-    // for longer than every message of the account is looked at for the change
+    // longer than messages of the account are rechecked after a change
     await world.clock.advance(6000)
     world.clock.jump(jump)
     await world.settle()

@@ -6,7 +6,7 @@ import { addressKeyOf, findEligibility, marketingType, suppressionHash } from '.
 import { isoTime, mark, type Mark } from '../../../lib/clock.ts'
 import { type Job } from './job.ts'
 
-/** Longer waits in memory are checked again, like all from the table. */
+/** Jobs from the table are always checked again. */
 const recheckAfterMs = 2000
 /** A message that was being accepted during the opt-out is sent within this time. */
 const recheckForMs = 5000
@@ -14,7 +14,7 @@ const recheckedMax = 10_000
 
 export interface ConsentRecheck {
   recheck(account_id: string): void
-  /** Automatic replies to inbound messages pass. */
+  /** Automatic replies pass. */
   blockedAmong(jobs: readonly Job[]): Promise<Set<string>>
 }
 

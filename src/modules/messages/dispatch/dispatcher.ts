@@ -1,6 +1,5 @@
 /**
- * Wires the worker `dispatch`: a scheduler claims due jobs, an executor makes send attempts, a completer writes
- * outcomes.
+ * Wires the worker `dispatch`: a scheduler claims jobs, an executor makes send attempts, a completer writes outcomes.
  */
 import type { Worker } from '../../../platform/jobs/worker.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -33,14 +32,14 @@ export interface DispatcherDeps extends TransitionDeps {
 export interface Dispatcher extends MemoryQueue, Withdrawing, Pick<ConsentRecheck, 'recheck'> {
   readonly workers: readonly Worker[]
   persistSends(): Promise<void>
-  /** At the start, before messages of dead processes can be cancelled. */
+  /** Before messages of dead processes can be cancelled. */
   rescue(): Promise<void>
-  /** Finishes attempts in progress and releases other jobs without counting an attempt. */
+  /** Finishes attempts in progress; releases other jobs without counting an attempt. */
   stop(): Promise<void>
 }
 
 const runMaxMs = 50
-/** Attempts that take longer are written as `sending`. */
+/** Longer attempts are written as `sending`. */
 const persistAfterMs = 300
 
 export function dispatcher(deps: DispatcherDeps): Dispatcher {
@@ -104,7 +103,7 @@ const dispatchWorker = (
     const ready = scheduling.ready()
     if (ready.length === 0 && jobs.size === 0) return rescued + claimed
     const work = ready.length === 0 ? completing.drained() : executing.sendAll(ready).then(() => completing.drained())
-    // attempts at slow providers continue during the next run
+    // slow attempts continue during the next run
     await Promise.race([work, clock.sleep(runMaxMs)])
     return rescued + (ready.length === 0 ? claimed : ready.length)
   },

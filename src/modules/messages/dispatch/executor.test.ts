@@ -70,11 +70,11 @@ async function executing(t: TestContext) {
     completions,
     made,
     job: (more: Partial<Job> = {}): Job => ({ row: row!, ...claimed, ...more }),
-    /** Opens the circuit, and lets a probe begin: the next one is a while away. */
+    /** Opens the circuit breaker and begins a probe; the next one is due later. */
     beginProbe() {
       for (let n = 0; n < 10; n++)
-        known.note(whose, { kind: 'unavailable' }, { began_ms: clock.now(), now_ms: clock.now() })
-      known.begins(channel_id, clock.now())
+        known.record(whose, { kind: 'unavailable' }, { began_ms: clock.now(), now_ms: clock.now() })
+      known.attemptBegins(channel_id, clock.now())
       return known.probeAt(channel_id)!
     },
     probeAt: () => known.probeAt(channel_id),

@@ -48,7 +48,7 @@ export interface Executor {
   /** Resolves when each job has its outcome. Never rejects. */
   sendAll(jobs: readonly Job[]): Promise<void>
   expire(jobs: readonly Job[]): void
-  /** Writes `sending` for attempts begun until then whose messages are still `queued`. */
+  /** For attempts begun until then whose messages are still `queued`. */
   persistSends(until_ms: number): Promise<void>
   finished(): Promise<void>
 }
@@ -110,7 +110,7 @@ async function sendAll(deps: ExecutorDeps, jobs: readonly Job[]): Promise<void> 
   }
 }
 
-/** A message with an unknown outcome expires only after its stored receipts are applied. Never rejects. */
+/** Stored receipts are applied first. Never rejects. */
 async function expireOutcomeUnknown(deps: ExecutorDeps, jobs: readonly Job[]): Promise<void> {
   if (jobs.length === 0) return
   const later_ms = deps.platform.clock.now() + retryMs
@@ -133,7 +133,7 @@ async function expireOutcomeUnknown(deps: ExecutorDeps, jobs: readonly Job[]): P
 
 const namesOf = ({ row }: Job) => ({ message_id: row.id, channel_id: row.channel_id })
 
-/** If an unsent job was a probe, another message may be the probe. */
+/** If the job was a probe, another message may be. */
 function leave(deps: ExecutorDeps, job: Job, kind?: Unsent['outcome']['kind']): void {
   if (job.probe === true) deps.circuitBreakers.probeNotSent(job.row.channel_id, deps.platform.clock.now())
   if (kind === undefined) deps.jobs.end(job)
@@ -200,13 +200,13 @@ async function postpone(deps: ExecutorDeps, jobs: readonly Job[], notBefore: Rea
 }
 
 function failForDeletedChannel(deps: ExecutorDeps, job: Job): void {
-  // the other messages fail too and need not wait for the provider
+  // the other messages fail too, without the provider
   deps.circuitBreakers.forget(job.row.channel_id)
   leave(deps, job, 'channel_deleted')
 }
 
 /**
- * Jobs that were rescued, or whose messages receipts prove accepted. The status shows it for jobs that were never sent.
+ * Rescued jobs, and jobs of messages that receipts prove accepted. The status shows it for jobs that were never sent.
  */
 async function findSuperseded({ platform, jobs: inProgress }: ExecutorDeps, jobs: readonly Job[]): Promise<Set<Job>> {
   const repeated = jobs.filter(({ row, outcome_unknown }) => outcome_unknown || row.status === 'sending')
@@ -299,7 +299,7 @@ async function perform(deps: ExecutorDeps, ready: Ready, signal: AbortSignal): P
   }
 }
 
-/** Queries an earlier attempt with an unknown outcome first, if the provider can. */
+/** If the provider can be asked, an earlier attempt with an unknown outcome is queried first. */
 async function attempt(deps: ExecutorDeps, ready: Ready, input: ProviderInput, signal: AbortSignal): Promise<void> {
   const { job, channel } = ready
   const { clock } = deps.platform
@@ -349,7 +349,7 @@ async function complete(
   const { clock } = deps.platform
   const at_ms = clock.now()
   const completion = {
-    // the status `sending` or accepted parts may have been written meanwhile
+    // `sending` or accepted parts may have been written meanwhile
     job: deps.jobs.latest(job),
     provider: channel.provider,
     outcome,
@@ -366,11 +366,11 @@ async function complete(
   await recordAnswer(deps, job, answer, { began_ms, now_ms: at_ms, isQuery: statusQuery === true })
 }
 
-/** A fence stops late requests of a process that slept: another process may have made the attempt. */
+/** Stops late requests of a process that slept: another one may have made the attempt. */
 const whileOurs = (deps: ExecutorDeps, { row }: Job, work: () => Promise<Outcome>): Promise<Outcome> =>
   row.mode === 'test' ? work() : fenced(() => isOurs(deps, row), work)
 
-/** As part of the request that sent the message, if that is known. */
+/** As part of the request that sent the message, if known. */
 async function traced(
   { tracing }: Platform,
   { row }: Job,
@@ -392,8 +392,8 @@ async function traced(
 }
 
 /**
- * Status queries have their own limits, so they count only if they are throttled. If the query was a probe, a message
- * may be sent instead.
+ * Status queries have their own limits, so only throttling counts. If the query was a probe, a message may be sent
+ * instead.
  */
 async function recordAnswer(
   { circuitBreakers, pauses, platform }: ExecutorDeps,
@@ -407,7 +407,7 @@ async function recordAnswer(
     platform.wake('dispatch')
     return
   }
-  const change = circuitBreakers.note(row, answer, { ...when, to: row.to, probe: probe === true })
+  const change = circuitBreakers.record(row, answer, { ...when, to: row.to, probe: probe === true })
   if (change === 'over') await pauses.end(row.channel_id)
   else if (change !== null) await pauses.begin(change)
 }

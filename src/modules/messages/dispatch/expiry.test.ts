@@ -10,7 +10,7 @@ const queueNamed = (queue: string) => ({ queue, account_id: 'acc_1', mode: 'live
 async function searching(t: TestContext) {
   const { pool, platform, clock } = await startPlatform(t)
   const search = expiredSearch(platform)
-  /** Due messages, the oldest first, of which those of these numbers have expired. */
+  /** Due messages, oldest first; those with the numbers in `expired` have expired. */
   const leave = async (queue: string, count: number, expired: readonly number[]) => {
     await pool`
       insert into messages (account_id, mode, id, channel_id, channel_type, direction, "to", "from", type, content, status, metadata, billing_source, amount_micros, origin_type, created_at, updated_at, expires_at)

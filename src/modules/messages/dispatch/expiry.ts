@@ -6,12 +6,12 @@ import { claimFound, findExpired, searchStart, type SearchPosition } from './que
 import type { ClaimedRow, DueQueue } from './repository.ts'
 
 export interface ExpiredSearch {
-  /** Claims at most `rows_max`. Searches each queue at most once a second. Never rejects. */
+  /** At most `rows_max`; each queue once a second. Never rejects. */
   claim(queues: readonly DueQueue[], lease_until: string, rows_max: number): Promise<ClaimedRow[]>
 }
 
 const searchEveryMs = 1000
-/** Searching takes at most 1/20 of the time. */
+/** Inverse share of the time spent searching. */
 const share = 20
 /** Jobs per search; they take PostgreSQL about 20 ms. */
 export const scannedMax = 4000
@@ -42,7 +42,6 @@ export function expiredSearch({
     return turn.slice(0, partsMax).map(({ from }) => from)
   }
 
-  /** An unfinished search is continued by the next one. */
   function note(searched: readonly SearchPosition[], reached: readonly SearchPosition[], began_ms: number): void {
     if (parts.size > rememberedMax) parts.clear()
     const now = clock.elapsed()

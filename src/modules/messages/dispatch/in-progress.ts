@@ -10,13 +10,12 @@ export interface InProgress {
   readonly running: number
   runningOf(queue: string): number
   runningByType(): Map<string, number>
-  /** Whether waiting jobs found all places used. */
+  /** Waiting jobs found all places used. */
   setPlacesWanted(wanting: boolean): void
   /** Reported once. */
   takePlacesWanted(): boolean
   has(message_id: string): boolean
   add(job: Job): void
-  /** It is sent or ended. */
   begin(job: Job): void
   /** Jobs are immutable; earlier versions remain valid as arguments. */
   update(job: Job, written: Partial<Pick<Job, 'row' | 'accepted_ids'>>): Job
@@ -133,8 +132,8 @@ export interface UnpersistedSends {
 
 export interface Withdrawing {
   /**
-   * Removes messages that are about to be cancelled, refuses them for a while, and returns those being sent. Their jobs
-   * stay claimed until the cancelling transaction deletes them.
+   * Removes messages about to be cancelled, refuses them for a while, and returns those being sent. The cancelling
+   * transaction deletes their jobs.
    */
   withdraw(message_ids: readonly string[]): ReadonlySet<string>
 }

@@ -1,4 +1,4 @@
-/** A job: one outbound message that this process is about to send. */
+/** A job: an outbound message that this process is about to send. */
 import { limits } from '../../../api/limits.ts'
 import type { MessageRow } from '../message.ts'
 import type { OriginType } from '../../../api/resources/message.ts'
@@ -9,14 +9,14 @@ export interface Job {
   readonly row: MessageRow
   readonly attempts: number
   readonly unknowns?: number
-  /** From the table, not queued in memory. */
+  /** From the table, not from memory. */
   readonly claimed: boolean
   /** An earlier attempt may have reached the provider. */
   readonly outcome_unknown: boolean
   /** Parts that the provider has accepted. */
   readonly accepted_ids?: readonly string[]
   readonly due_ms: number
-  /** No attempt may last longer. With the message it identifies the claim. */
+  /** Bounds the attempt, and with the message identifies the claim. */
   readonly lease_until_ms: number
   readonly probe?: true
 }
@@ -38,7 +38,7 @@ export const validUntil = ({ row }: Job): number => {
 
 export interface SendTimes {
   readonly origin: OriginType
-  /** Milliseconds since 1970 for messages that may not be sent now. */
+  /** In milliseconds since 1970, for messages that must wait. */
   notBefore(rows: readonly MessageRow[]): Promise<ReadonlyMap<string, number>>
 }
 

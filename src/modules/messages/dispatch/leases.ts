@@ -4,7 +4,7 @@ import { ageOf, isoTime, longAgo, mark, type Mark } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import * as store from './repository.ts'
 
-/** Messages of a dead process wait as long. */
+/** As long as messages of a dead process wait. */
 const leaseMs = limits.process_silent_ms
 /** The owner stops trusting its lease before another process may acquire it. */
 const trustedForMs = leaseMs - 2000
@@ -17,7 +17,7 @@ export interface ChannelLeases {
   take(channel_ids: readonly string[]): Promise<void>
   /** Keeps the lease for `idleMs`. */
   use(channel_id: string): void
-  /** Renews leases that are half over and releases those of idle channels. */
+  /** Also releases leases of idle channels. */
   renew(): Promise<void>
   release(): Promise<void>
 }

@@ -1,6 +1,6 @@
 /**
- * The worker `links` tests channels whose providers have been silent for half a minute (behaviour: channels 4.5) and
- * measures sends for the metrics.
+ * The worker `links` tests channels whose providers are silent for half a minute (behaviour: channels 4.5) and measures
+ * sends for the metrics.
  */
 import { tenantOf } from '../../../api/caller.ts'
 import { Problem } from '../../../api/problem.ts'
@@ -57,14 +57,14 @@ function measure({ platform: { metrics }, circuitBreakers, jobs }: LinksDeps): v
   }
 }
 
-/** Forgets pauses of channels without messages or of other processes, unless disconnected. */
+/** Pauses of channels without messages or of other processes, unless disconnected. */
 async function forgetIdle(deps: LinksDeps): Promise<void> {
   const { platform, channels, circuitBreakers, jobs } = deps
-  const quiet = circuitBreakers.quiet(platform.clock.now())
-  if (quiet.length === 0) return
-  const waiting = await listWaiting(platform.pool, quiet.map(queueOf))
+  const idle = circuitBreakers.idle(platform.clock.now())
+  if (idle.length === 0) return
+  const waiting = await listWaiting(platform.pool, idle.map(queueOf))
   const inProgress = new Set(jobs.waiting.heads().map(({ row }) => row.channel_id))
-  for (const one of quiet) {
+  for (const one of idle) {
     const waits = waiting.has(queueOf(one)) || inProgress.has(one.channel_id) || jobs.runningOf(queueOf(one)) > 0
     if (waits && isOurs(deps, one)) continue
     const channel = await channels.find(tenantOf(one), one.channel_id)
@@ -95,8 +95,8 @@ async function tryLink({ platform, channels, circuitBreakers }: LinksDeps, faili
         'the provider of a channel has been unreachable for half a minute',
       )
       await channels.setConnection(pool, channel, 'disconnected')
-      // once the connection is back, one message is sent first
-      circuitBreakers.note(
+      // one message is sent first when the connection is back
+      circuitBreakers.record(
         failing,
         { kind: 'refused', channel_lost: true },
         { began_ms: clock.now(), now_ms: clock.now() },
@@ -105,7 +105,7 @@ async function tryLink({ platform, channels, circuitBreakers }: LinksDeps, faili
     }
     log.error({ err: error, channel_id }, 'the connection of a channel could not be tested; the test is repeated')
   }
-  circuitBreakers.reached(channel_id, clock.now())
+  circuitBreakers.connectionWorks(channel_id, clock.now())
   return false
 }
 

@@ -10,7 +10,7 @@ import { saveAccepted } from './repository.ts'
 const marginMs = 1000
 
 export interface PartialAcceptance {
-  /** After each part but the last. Resolves to the timeout of the next part; null: stop here. */
+  /** After each part but the last. Resolves to the timeout of the next part; null: stop. */
   readonly onPartAccepted: OnPartAccepted
   readonly stopped: () => boolean
   readonly end: () => void

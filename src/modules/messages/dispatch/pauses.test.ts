@@ -1,4 +1,4 @@
-/** A process that takes over a channel respects the pause that its provider asked another process for. */
+/** A process that starts to dispatch a channel respects a pause that the provider requested from another process. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startPlatform } from '../../../../test/support/world.ts'
@@ -17,7 +17,7 @@ const channel = {
   connection_tested_at: null,
 } as ChannelRow
 
-/** A process that looks at the table, where a message of a channel with a session waits; the session is here or elsewhere. */
+/** A process that polls the table, in which a message waits for a channel with a session, here or elsewhere. */
 async function looking(t: TestContext) {
   const { platform, pool, clock } = await startPlatform(t)
   const [rates, known] = [channelRates(), circuitBreakers(platform)]

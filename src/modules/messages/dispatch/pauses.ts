@@ -12,7 +12,7 @@ export interface Pauses {
   end(channel_id: string): Promise<void>
   /** For channels that this process starts to dispatch. */
   adopt(channel_ids: readonly string[]): Promise<void>
-  /** Channels that this process stops dispatching are adopted again later. */
+  /** They are adopted again when this process dispatches the channel again. */
   dropUnowned(isMine: (channel_id: string) => boolean): void
 }
 
@@ -78,7 +78,7 @@ export function pauses({ platform: { pool, clock, process_id, log }, circuitBrea
   }
 }
 
-/** Orders the writes per channel and skips those that others follow. */
+/** Orders writes per channel and skips superseded ones. */
 function lastOfEach(): (channel_id: string, work: () => Promise<void>) => Promise<void> {
   const [writing, last] = [new InOrder(), new Map<string, () => Promise<void>>()]
   return async (channel_id, work) => {

@@ -3,7 +3,7 @@ import { limits } from '../../../api/limits.ts'
 import { type Db, textColumn } from '../../../platform/database/sql.ts'
 import { type ClaimedRow, type DueQueue, pickedByProcess } from './repository.ts'
 
-/** The last job searched of one queue and priority. */
+/** The last job searched. */
 export interface SearchPosition {
   readonly queue: string
   readonly rank: number
@@ -101,20 +101,20 @@ export async function claimFound(
     ${pickedByProcess(sql, claim)}`
 }
 
-/** `next`: where the next scan begins; empty when all queues were scanned. */
+/** `next`: where the next scan begins; empty after the last queue. */
 export interface DueQueues {
   readonly due: DueQueue[]
   readonly next: string
 }
 
-/** At most `queues_max` queues after `after`, by a loose index scan of at most `scanned_max`. */
+/** After `after`, by a loose index scan. */
 export async function listDueQueues(
   sql: Db,
   at: string,
   after: string,
   { queues_max, scanned_max }: { queues_max: number; scanned_max: number },
 ): Promise<DueQueues> {
-  // the last scanned queue is returned even without due jobs: the next scan begins there
+  // the last queue scanned is returned even without due jobs, for `next`
   const rows = await sql<(DueQueue & { readonly number: number; readonly is_due: boolean })[]>`
     with recursive q(queue, number) as (
       (select queue, 1 from dispatch_jobs where process_id is null and queue > ${after} order by queue limit 1)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { channelRates } from './rates.ts'
 
-/** How many went in one second at most, wherever the second begins. */
+/** The most messages in any second. */
 const mostInASecond = (went: readonly number[]): number =>
   Math.max(...went.map((start_ms) => went.filter((at_ms) => at_ms >= start_ms && at_ms < start_ms + 1000).length))
 

@@ -5,14 +5,14 @@ import type { Platform } from '../../../platform/platform.ts'
 export interface ChannelRates {
   /** Messages a second; null: unlimited. */
   set(channel_id: string, rate: number | null): void
-  /** Each rate applies until it is set again. */
+  /** Rates apply until they are set again. */
   forget(): void
   /** Granted messages count as sent. */
   take(channel_id: string, now_ms: number, wanted: number): number
   /** At least one; Infinity if the rate is unlimited or unknown. */
   within(channel_id: string, seconds: number): number
   freeAt(channel_id: string, now_ms: number): number
-  /** Returns the pace after the pause: half of the messages it sent in the last second. */
+  /** Returns the pace afterwards: half of the messages of the last second. */
   slow(channel_id: string, now_ms: number, until_ms: number): number
   /** Returns the unchanged pace. */
   slowUntil(channel_id: string, now_ms: number, until_ms: number): number
@@ -21,7 +21,7 @@ export interface ChannelRates {
 }
 
 const secondMs = 1000
-/** Part of a second's messages that may be sent at once. */
+/** Share of a second's messages that may be sent at once. */
 const burst = 0.2
 const speedUpMs = 30_000
 const paceMin = 1
@@ -41,7 +41,7 @@ interface Slowed {
 
 interface State {
   readonly rates: Map<string, number | null>
-  /** Forgotten rates, which apply until they are set again. */
+  /** Forgotten rates. */
   readonly before: Map<string, number>
   readonly sent: Map<string, SentRecently>
   readonly slowed: Map<string, Slowed>
@@ -138,7 +138,6 @@ export interface RateWakes {
 
 const wakesApartMs = 20
 
-/** Wakes the dispatch worker when a rate allows the next message. */
 export function rateWakes({ clock, wake }: Pick<Platform, 'clock' | 'wake'>): RateWakes {
   const stopped = new AbortController()
   setMaxListeners(0, stopped.signal)

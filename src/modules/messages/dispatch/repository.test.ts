@@ -1,4 +1,4 @@
-/** The statements of dispatch are safe beside other processes that work on the same rows. */
+/** Dispatch statements are safe while other processes work on the same rows. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testProjection } from '../../../../test/support/projection.ts'
@@ -10,7 +10,7 @@ import { claimProbes, endJobs, rescueJobs } from './repository.ts'
 
 const tenant = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24v', mode: 'live' } as const
 
-/** Leaves messages, and their jobs in the hands of a process that never beat. */
+/** Messages whose jobs are claimed by a process without a heartbeat. */
 async function leave(pool: Pool, ids: readonly string[], at: string, lease_until: string): Promise<void> {
   await pool`
     insert into messages (account_id, mode, id, channel_id, channel_type, direction, "to", "from", type, content, status, metadata, billing_source, amount_micros, origin_type, created_at, updated_at)

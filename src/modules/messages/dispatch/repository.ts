@@ -28,7 +28,7 @@ export interface QueueCapacity {
   readonly jobs_max: number
 }
 
-/** Due jobs, high priority first. */
+/** High priority first. */
 export async function claimJobs(
   sql: Db,
   claim: {
@@ -69,7 +69,7 @@ export interface WantedProbe {
 
 const probesLookedAt = 50
 
-/** One due job per queue with the fewest attempts: the most urgent and oldest, or the newest. */
+/** With the fewest attempts: the most urgent and oldest, or the newest. */
 export async function claimProbes(
   sql: Db,
   claim: { probes: readonly WantedProbe[]; at: string; lease_until: string; process_id: string },
@@ -110,7 +110,7 @@ export async function claimProbes(
     ${pickedByProcess(sql, claim)}`
 }
 
-/** Ends a statement that selects jobs in `picked`. */
+/** Needs the CTE `picked`. */
 export const pickedByProcess = (
   sql: Db,
   { process_id, lease_until }: { process_id: string; lease_until: string },
@@ -136,7 +136,7 @@ export const pickedByProcess = (
     and m.id = c.message_id
   order by c.next_run_at, m.id`
 
-/** Resolves to the number of jobs made due. */
+/** Resolves to how many. */
 export async function makeJobsDue(sql: Db, queues: readonly string[], at: string): Promise<number> {
   const { count } = await sql`
       update dispatch_jobs
@@ -153,8 +153,8 @@ export interface Rescued {
 }
 
 /**
- * Releases jobs of dead processes and expired claims. Their outcome is unknown, so their messages become `sending` from
- * the start of the claim. Locks messages before jobs; locked ones wait for the next run.
+ * Jobs of dead processes and expired claims. Their outcome is unknown, so their messages become `sending` from the
+ * start of the claim. Locks messages before jobs; locked ones wait for the next run.
  */
 export async function rescueJobs(
   sql: Db,
@@ -207,7 +207,7 @@ export async function rescueJobs(
   return row!
 }
 
-/** On `dispatch_jobs j`: its claim has ended, or its process is dead without a channel lease. */
+/** The claim of `j` has ended, or its process is dead without a channel lease. */
 const abandoned = (
   sql: Db,
   { process_id, at, alive_since }: { process_id: string; at: string; alive_since: string },
@@ -270,7 +270,7 @@ export interface CompletableJob {
   readonly accepted_ids: readonly string[]
 }
 
-/** Locks jobs that have this number of attempts and no other owner. Requires locks of their messages. */
+/** Jobs with this number of attempts and no other owner. Requires locks of their messages. */
 export async function lockCompletable(
   tx: Db,
   process_id: string,
@@ -315,7 +315,7 @@ export async function endSupersededJobs(
 const isLeased = (sql: Db, at: string) =>
   sql`(l.lease_until > ${at} and exists (select from processes p where p.id = l.process_id))`
 
-/** Acquires or renews leases. Resolves to the channels that this process has leased. */
+/** Resolves to the channels that this process has leased. */
 export async function leaseChannels(
   sql: Db,
   channel_ids: readonly string[],
@@ -341,7 +341,7 @@ export async function releaseChannels(sql: Db, process_id: string, channel_ids?:
       ${channel_ids === undefined ? sql`` : sql`and channel_id = any(${[...channel_ids]}::text[])`}`
 }
 
-/** Queues with unclaimed messages, due or not. */
+/** Unclaimed messages, due or not. */
 export async function listWaiting(sql: Db, queues: readonly string[]): Promise<Set<string>> {
   const rows = await sql<{ queue: string }[]>`
     select q.queue
@@ -417,10 +417,7 @@ export interface ReturnedJob {
   readonly accepted_ids: readonly string[]
 }
 
-/**
- * Releases jobs for their next attempt, unless another process has claimed them. A rescued job keeps its unknown
- * outcome and becomes due no earlier.
- */
+/** Not if another process has claimed the job. A rescued job keeps its unknown outcome and becomes due no earlier. */
 export async function returnJobs(tx: Db, process_id: string, jobs: readonly ReturnedJob[]): Promise<void> {
   if (jobs.length === 0) return
   await tx`
@@ -441,7 +438,7 @@ export interface Claim {
   readonly lease_until: string
 }
 
-/** Stores accepted parts during an attempt. False if the claim has ended or receipts have proved more. */
+/** False if the claim has ended or receipts have proved more. */
 export async function saveAccepted(
   sql: Db,
   { process_id, message_id, lease_until }: Claim,
@@ -465,7 +462,7 @@ export async function lockAccepted(tx: Db, message_ids: readonly string[]): Prom
   return new Map(rows.map(({ message_id, accepted_ids }) => [message_id, accepted_ids]))
 }
 
-/** The remaining parts of unclaimed jobs become due, with a known outcome. */
+/** Remaining parts of unclaimed jobs become due, with a known outcome. */
 export async function raiseAccepted(
   tx: Db,
   jobs: readonly { readonly message_id: string; readonly accepted_ids: readonly string[] }[],
@@ -485,7 +482,7 @@ export interface Postponed extends Tenant {
   readonly next_run_at: string
 }
 
-/** Releases messages until `next_run_at`, also written as `send_at`. Locks messages before jobs. */
+/** `next_run_at` becomes `send_at`. Locks messages before jobs. */
 export async function postponeMessages(sql: Db, process_id: string, postponed: readonly Postponed[]): Promise<void> {
   if (postponed.length === 0) return
   await sql`
@@ -513,10 +510,7 @@ export async function postponeMessages(sql: Db, process_id: string, postponed: r
       and m.id = r.message_id`
 }
 
-/**
- * Whether another message to the recipient is being sent on the channel. Of messages with unknown outcomes, only
- * earlier ones count.
- */
+/** To the recipient, on the channel. Of messages with unknown outcomes, only earlier ones count. */
 export async function isAnotherInProgress(
   sql: Db,
   { channel_id, message_id, to }: { channel_id: string; message_id: string; to: string },
@@ -542,7 +536,7 @@ export interface ClaimedIds extends Tenant {
   readonly provider_ids: readonly string[]
 }
 
-/** Provider ids of other messages, with the message that claimed them. */
+/** By provider id: the message that claimed the id of another one. */
 export async function listForeignIds(sql: Db, claims: readonly ClaimedIds[]): Promise<Map<string, string>> {
   const wanted = claims.flatMap(({ provider_ids, ...claim }) =>
     provider_ids.map((provider_id) => ({ ...claim, provider_id })),

@@ -1,4 +1,4 @@
-/** The scheduler keeps a bounded number of jobs in memory and returns the others to the table. */
+/** The scheduler stores a bounded number of jobs in memory and returns the others to the table. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startWorld, type World } from '../../../../test/support/world.ts'
@@ -76,7 +76,7 @@ async function scheduling(t: TestContext) {
   return { world, jobs, rates, circuitBreakers: known, session, up, breaking, expired, made, offer, item }
 }
 
-/** A pool of which the statements that contain `breaks.part` fail. */
+/** A pool whose statements fail if they contain `breaks.part`. */
 function breakable(pool: Pool) {
   const breaks: { part: string | null } = { part: null }
   const apply = (target: Pool, self: unknown, args: readonly unknown[]): unknown => {
@@ -88,7 +88,7 @@ function breakable(pool: Pool) {
   return { breaks, pool: new Proxy(pool, { apply }) }
 }
 
-/** A job in the table, in the hand of this process. */
+/** A job in the table, claimed by this process. */
 const queued = (world: World, id: string, channel_id: string) => world.pool`
   insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, next_run_at, process_id)
   values ('acc_1', 'live', ${id}, ${channel_id}, ${`acc_1:${channel_id}`}, 1, ${world.clock.iso(60_000)}, ${world.platform.process_id})`
@@ -236,7 +236,7 @@ test('messages of a failing channel are released with their due times, and those
   await world.pool`delete from dispatch_jobs`
 })
 
-/** Messages in the table, each of a channel of its own: `[channel_id, due_ms]`, in nobody's hand. */
+/** Unclaimed messages in the table, one per channel: `[channel_id, due_ms]`. */
 async function wait(world: World, jobs: readonly (readonly [channel_id: string, due_ms: number])[]): Promise<void> {
   const rows = world.pool`(select channel, channel || '_' || n as id, next_run_at from unnest(${jobs.map(([channel]) => channel)}::text[],
     ${jobs.map(([, due_ms]) => world.clock.iso(due_ms))}::text[]::timestamptz[]) with ordinality as t(channel, next_run_at, n)) t`
@@ -251,7 +251,8 @@ async function wait(world: World, jobs: readonly (readonly [channel_id: string, 
 test('due messages of every queue are sent, however many queues have later messages only', async (t) => {
   const { world, jobs, made } = await scheduling(t)
   const channels = Array.from({ length: 2300 }, (_, n) => `ch_${String(n).padStart(4, '0')}`)
-  // of the first 500 queues one has nothing due; then come more queues without anything due than one look takes in; and at last some with
+  // one of the first 500 queues has nothing due; then follow more queues without due jobs than one scan covers, and
+  // finally some with due jobs
   const due = channels.filter((_, n) => n !== 7 && (n < 600 || n >= 2250))
   const later = channels.filter((channel) => !due.includes(channel))
   await wait(world, [
@@ -286,11 +287,11 @@ test('with much in memory other queues are polled, even after the clock was set 
   await world.pool`delete from messages`
 })
 
-/** Ten hand-overs in a row that failed: the circuit of the channel is open, and its first probe due a second later. */
+/** After ten failed send attempts the circuit breaker is open and its first probe due in a second. */
 function openCircuit(world: World, known: ReturnType<typeof circuitBreakers>, channel_id: string): void {
   const now = world.clock.now()
   const whose = { account_id: 'acc_1', mode: 'live', channel_id, channel_type: 'sms' } as const
-  for (let n = 0; n < 10; n++) known.note(whose, { kind: 'unavailable' }, { began_ms: now, now_ms: now })
+  for (let n = 0; n < 10; n++) known.record(whose, { kind: 'unavailable' }, { began_ms: now, now_ms: now })
 }
 
 test('claimed jobs are sent even if claiming the probes fails', async (t) => {

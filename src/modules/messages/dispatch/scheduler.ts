@@ -1,4 +1,4 @@
-/** The scheduler decides which jobs are due, in memory, and may run now (docs/decisions/slow-channels.md). */
+/** The scheduler decides which jobs are due, in memory, and may run (docs/decisions/slow-channels.md). */
 import { priorities, type Priority, ranks } from '../../../api/resources/message.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -28,7 +28,7 @@ const inFlightSeconds = 2
 const memoryMax = 20_000
 const memoryPerTickMax = 500
 const queuesMax = 500
-/** Includes queues whose jobs are all due later; they take PostgreSQL about 20 ms. */
+/** Includes queues without due jobs; PostgreSQL takes about 20 ms for them. */
 const queuesScannedMax = 2000
 const busyPollEveryMs = 200
 /** Per channel, in seconds at its rate. */
@@ -57,12 +57,11 @@ export interface Offered {
 
 export interface Scheduler {
   accepts(item: Offered): boolean
-  /** Rows are claimed for this process. */
   offer(rows: readonly MessageRow[], lease_until_ms: number): void
   claim(): Promise<number>
   /** Within the rates of channels and a fair share of the places in flight. */
   ready(): Job[]
-  /** Ends jobs that expired in memory, and releases those whose claims are about to end. */
+  /** Ends expired jobs, and releases those whose claims are about to end. */
   sweep(): Promise<void>
   /** Releases waiting jobs without counting an attempt. */
   stop(): Promise<void>
@@ -154,14 +153,12 @@ export const releaseClaims = async (
     jobs.map((job) => ({ message_id: job.row.id, next_run_at: isoTime(due_ms ?? job.due_ms) })),
   )
 
-/** How many more messages fit in memory. */
 const capacityOf = (
   { rates, jobs }: SchedulerDeps,
   row: { account_id: string; channel_id: string },
   priority: Priority,
 ): number => Math.ceil(rates.within(row.channel_id, memorySeconds)) - jobs.waiting.count(queueOf(row), priority)
 
-/** Reserves capacity, so that a batch does not use it twice. */
 function hasCapacityFor(state: State, item: Offered): boolean {
   const capacity = capacityOf(state, item, item.priority)
   if (capacity === Infinity) return true
@@ -178,7 +175,7 @@ async function claim(state: State): Promise<number> {
   await releaseForeign(state)
   const rows_max = Math.min(memoryMax - waiting.size, memoryPerTickMax)
   const [now, elapsed] = [clock.now(), clock.elapsed()]
-  // with enough jobs in memory, the table is polled rarely, for the sake of other queues
+  // the table is polled rarely while memory has enough, for the sake of other queues
   if (
     state.stopping ||
     rows_max <= 0 ||
@@ -213,7 +210,7 @@ async function addToMemory(state: State, claimed: readonly Job[]): Promise<void>
 
 /**
  * Failures are retried with the next release; otherwise the jobs would be rescued as possibly sent. They do not return
- * to memory, because the table may have released them.
+ * to memory, because the release may have succeeded.
  */
 async function releaseDropped(state: State, jobs: readonly Job[]): Promise<void> {
   // a job claimed again was released after all
@@ -224,7 +221,7 @@ async function releaseDropped(state: State, jobs: readonly Job[]): Promise<void>
   state.unreleased = state.unreleased.filter((job) => !released.has(job))
 }
 
-/** While a channel is blocked, the probe is chosen among all its messages, not only those in memory. */
+/** While a channel is paused, the probe is chosen among all its messages, not only those in memory. */
 async function releaseForeign(state: State): Promise<void> {
   const { circuitBreakers, jobs } = state
   // one check per queue, because usually all jobs stay
@@ -242,11 +239,11 @@ async function releaseForeign(state: State): Promise<void> {
 const mayRun = (state: State, job: Job): boolean =>
   isOurs(state, job.row) && (job.probe === true || !state.circuitBreakers.isOpen(job.row.channel_id))
 
-/** For queues without jobs in memory. */
+/** Only if none is in memory. */
 const probesOf = ({ circuitBreakers, jobs }: State, queues: readonly store.DueQueue[]): store.WantedProbe[] =>
   queues
     .filter((queue) => priorities.every((priority) => jobs.waiting.count(queue.queue, priority) === 0))
-    .map(({ queue, channel_id }) => ({ queue, choice: circuitBreakers.choice(channel_id) }))
+    .map(({ queue, channel_id }) => ({ queue, choice: circuitBreakers.probeChoice(channel_id) }))
 
 async function dueQueues(
   state: State,
@@ -327,7 +324,7 @@ function ready(state: State): Job[] {
   // grants of this run use places too, or channels that wake up together would fill them all
   let inFlight = jobs.running
   let wanting = jobs.waiting.size > 0 && inFlight >= inFlightMax
-  const going = jobs.waiting.take(Math.min(memoryPerTickMax, inFlightMax - inFlight), (queue, job, wanted) => {
+  const started = jobs.waiting.take(Math.min(memoryPerTickMax, inFlightMax - inFlight), (queue, job, wanted) => {
     // after the process slept, others may have these jobs: the next poll releases them
     if (!mayRun(state, job)) return 0
     const { channel_id } = job.row
@@ -343,14 +340,14 @@ function ready(state: State): Job[] {
     const more = may === 0 ? 0 : rates.take(channel_id, now, may)
     if (more < may) wakes.at(rates.freeAt(channel_id, now))
     leases.use(channel_id)
-    if (more > 0) circuitBreakers.begins(channel_id, now)
+    if (more > 0) circuitBreakers.attemptBegins(channel_id, now)
     if (may < requested) wakes.at(circuitBreakers.probeAt(channel_id) ?? now)
     granted.set(queue, before + more)
     inFlight += more
     return more
   })
   jobs.setPlacesWanted(wanting)
-  return going
+  return started
 }
 
 const placesOf = (rates: ChannelRates, channel_id: string): number =>

@@ -1,4 +1,4 @@
-/** Asks the provider about an attempt without an answer before repeating it (docs/decisions/unknown-outcomes.md). */
+/** Asks the provider about an attempt without an answer (docs/decisions/unknown-outcomes.md). */
 import { tenantOf } from '../../../api/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -52,7 +52,7 @@ export async function queryStatus(
 
 type StatusAnswer = Exclude<StatusQueryResult, { readonly kind: 'candidates' }>
 
-/** Ignores found messages whose ids belong to other messages of ours. */
+/** Ignores ids that belong to other messages of ours. */
 async function withoutOthers(
   { pool }: StatusQueryDeps,
   { row }: Job,

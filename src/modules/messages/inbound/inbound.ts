@@ -27,7 +27,7 @@ export interface NewInbound extends Tenant {
   readonly type: string
   readonly content: unknown
   readonly reply_to: string | null
-  /** A repeated message is stored once; null if the provider has no id. */
+  /** Null if the provider has no id: such messages may be stored twice. */
   readonly provider_id: string | null
   readonly media?: InboundMessage['media']
 }
@@ -130,7 +130,6 @@ const recordReceived = (
     })),
   )
 
-/** Those with a new provider id or none. */
 async function onlyNew(tx: Db, messages: readonly Identified[], at: string): Promise<Identified[]> {
   const named = messages.flatMap(({ inbound: { account_id, channel, provider_id }, id }) =>
     provider_id === null ? [] : [{ account_id, channel_id: channel.id, provider_id, message_id: id, created_at: at }],
@@ -185,7 +184,7 @@ function smsOf({ channel, type, content }: NewInbound): SmsShape | null {
   return channel.type === 'sms' && typeof body === 'string' ? smsEncoding(body) : null
 }
 
-/** Confirms an opt-out or opt-in free of charge, in spite of the suppression. */
+/** Free of charge and in spite of the suppression. */
 async function sendReplies(
   platform: Platform,
   projections: Projections,
@@ -265,7 +264,6 @@ export const cancelForOptOut =
     await endJobs(sql, [...cancelled.keys()])
   }
 
-/** Adds the id and title of our button if it is known. */
 export async function withTappedButton(
   tx: Db,
   tenant: Tenant,

@@ -15,7 +15,6 @@ import {
   writeParts,
 } from './repository.ts'
 
-/** A whole message, or a part with its text as content. */
 export interface ReceivedInbound {
   readonly inbound: NewInbound
   readonly part: InboundMessage['part']
@@ -27,15 +26,15 @@ const isPart = (message: ReceivedInbound): message is InboundPart =>
   message.part !== undefined && message.inbound.type === 'text'
 
 const waitMs = 5 * 60_000
-/** The same parts are repetitions for this long after joining. */
+/** For this long after joining, the same parts are repetitions. */
 const repeatedWithinMs = 10 * 60_000
 const gap = '…'
 const pollEveryMs = 10_000
 const dueAtOnce = 500
 
 /**
- * Resolves to whole messages and complete texts, in the place of their last part. A repeated number with another text
- * belongs to a later text, and the earlier text is stored incomplete.
+ * In the place of their last part. A repeated number with another text belongs to a later text, and the earlier one is
+ * stored incomplete.
  */
 export async function joinParts(tx: Db, received: readonly ReceivedInbound[], now_ms: number): Promise<NewInbound[]> {
   const parts = received.filter(isPart)
@@ -115,7 +114,6 @@ export interface PartsDeps extends InboundDeps {
   readonly channels: Pick<ChannelService, 'findIn'>
 }
 
-/** Stores incomplete texts after a while and deletes joined ones. */
 export function partsWorker(deps: PartsDeps): Worker {
   const { platform, projections } = deps
   return {

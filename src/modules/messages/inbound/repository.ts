@@ -89,7 +89,7 @@ export interface PartsRow extends PartsKey {
   readonly parts: readonly TextPart[]
   /** `joined`: complete and stored. */
   readonly status: 'waiting' | 'joined'
-  /** When an incomplete text is stored, or a joined one deleted. */
+  /** When it is stored incomplete, or deleted if joined. */
   readonly next_run_at: string
   readonly created_at: string
 }

@@ -22,7 +22,6 @@ export interface InboundRequest {
   [content: string]: unknown
 }
 
-/** Throws the Problem that refuses it. */
 export async function simulateInbound(
   deps: InboundDeps & { channels: ChannelService },
   sql: Db,

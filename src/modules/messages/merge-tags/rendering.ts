@@ -7,7 +7,7 @@ export interface Unrenderable {
   readonly failures: readonly [Detail, ...Detail[]]
 }
 
-/** All values of a message; more than any channel accepts. */
+/** All values; more than any channel accepts. */
 export const filledLengthMax = 100_000
 
 /** Between two texts, the index of a tag's name. */
@@ -24,9 +24,8 @@ type Node =
   | { readonly kind: 'object'; readonly base: object; readonly changed: ReadonlyMap<string, Node> }
 
 interface CompiledMessage {
-  /** Null: no tags. */
   readonly root: Node | null
-  /** Each name once. */
+  /** Without repetitions. */
   readonly names: readonly string[]
   readonly counts: readonly number[]
 }
@@ -39,10 +38,9 @@ function compiledOf(message: object): CompiledMessage {
   return known
 }
 
-/** Whether messages differ between recipients. */
 export const hasTags = (message: object): boolean => compiledOf(message).root !== null
 
-/** A string that becomes blank is a failure. Parts without tags are shared with `message`. */
+/** A string that becomes blank is a failure. */
 export function render(
   message: object,
   values: MergeValues,

@@ -1,6 +1,4 @@
-/**
- * Checks messages with merge tags when a campaign or automation is saved (behaviour: campaigns 3; integrations 5).
- */
+/** Checks messages with merge tags when a campaign or automation is saved (behaviour: campaigns 3; integrations 5). */
 import type { Tenant } from '../../../api/caller.ts'
 import { validateContent } from '../../../api/content/validate.ts'
 import type { Detail } from '../../../api/errors.ts'
@@ -49,7 +47,7 @@ export interface SavedMessage {
   readonly merge_fallbacks: Readonly<Record<string, string>>
   /** Whether the sender fills in a tag itself. */
   readonly isOwnTag: (name: string) => boolean
-  /** Ends the sentence about an unknown tag; by default for campaigns. */
+  /** Default: for campaigns. */
   readonly tagHint?: string
   readonly sender: 'campaign' | 'automation'
 }
@@ -107,7 +105,7 @@ function contentFailures(type: string, content: unknown, channel_type: string): 
   return failures.filter((failure) => !tagged.has(failure.param) || stays(failure))
 }
 
-/** Throws 422 `template_not_approved`, or 400 `parameter_invalid` if the parameters do not match. */
+/** 422 `template_not_approved`, or 400 `parameter_invalid` for parameters that do not match. */
 export async function requireTemplate(
   { channels }: { readonly channels: ChannelService },
   channel: ChannelRow,

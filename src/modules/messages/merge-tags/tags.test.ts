@@ -13,7 +13,7 @@ const renderedText = (text: string, given: Record<string, string>, fallbacks: Re
     : (result.rendered as { text: string }).text
 }
 
-/** Values with characters that have a meaning in tags, JSON, URLs or lines. */
+/** Values with characters that mean something in tags, JSON, URLs or lines. */
 const anyValue = fc.string({
   unit: fc.constantFrom(
     '{',
@@ -212,7 +212,7 @@ test('a text that becomes empty or blank is a failure at its path', () => {
   assert.deepEqual(renderedText('{{first_name}} {{last_name}}', {}), [['message.text', 'too_short']])
   assert.deepEqual(renderedText('{{first_name}}', { first_name: ' ' }), [['message.text', 'too_short']])
   assert.equal(renderedText('{{first_name}}', {}, { first_name: 'friend' }), 'friend')
-  // what was written so is for the message's own rules
+  // a text that was blank before rendering is left to the message's own rules
   assert.equal(renderedText(' ', {}), ' ')
 })
 

@@ -52,7 +52,6 @@ export function isVariableTag(name: string, variables: ReadonlySet<string>): boo
 
 export const contactTagNames = `${contactTags.map((name) => `{{${name}}}`).join(', ')} or {{attributes.<key>}} with a key that some contact has`
 
-/** `hint` ends the sentence about a tag. */
 export function unknownTags(
   message: unknown,
   fallbacks: Readonly<Record<string, string>>,
@@ -80,7 +79,7 @@ export function unknownTags(
 export const replaceTags = (text: string, of: (name: string) => string): string =>
   text.replaceAll(tag, (_, written: string) => of(written.trim()))
 
-/** Maps strings at any depth; keys stay. */
+/** Keys stay. */
 export function mapStrings(value: unknown, path: string, of: (text: string, path: string) => string): unknown {
   if (typeof value === 'string') return of(value, path)
   if (Array.isArray(value)) return value.map((item, i) => mapStrings(item, `${path}[${i}]`, of))
@@ -94,7 +93,7 @@ export interface MergeSource {
   readonly attributes: Readonly<Record<string, unknown>>
 }
 
-/** Values are looked up on demand: a recipient may have far more of them than a message has tags. */
+/** Looked up on demand: a recipient may have far more values than a message has tags. */
 export function mergeValues({ variables, fields, attributes }: MergeSource): MergeValues {
   return {
     get(name) {

@@ -13,7 +13,7 @@ export interface CountedOutcome {
   readonly breaker_open: boolean
 }
 
-/** Failures since the last success, by the state of the breaker when they started. */
+/** Since the last success, by the state of the breaker when they started. */
 export interface FailureTally {
   closed: number
   open: number

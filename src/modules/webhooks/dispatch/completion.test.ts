@@ -20,7 +20,7 @@ async function start(t: TestContext) {
     insert into webhook_endpoints (account_id, mode, id, url, description, events, status, filters, metadata, created_by, secret, created_at)
     values (${tenant.account_id}, 'test', 'we_1', 'https://example.com', '', '{*}', 'active', '{}', '{}', '{}', '', ${at})`
   await pool`insert into webhook_leases (endpoint_id, process_id, failures) values ('we_1', 'p', 0)`
-  /** The outcome of an attempt: one that failed is attempted again. */
+  /** A failed attempt is repeated. */
   const outcome = (
     n: number,
     failed: boolean,
@@ -167,7 +167,7 @@ test('a stopping process drops outcomes that could not be recorded, but tries ea
     onIdle: () => quiet.resolve(),
   })
 
-  // no column takes such a number
+  // no column stores such a number
   completer.add(outcome(1, false, { response_status: 10 ** 12 }))
   completer.abandon()
   completer.flush()

@@ -49,7 +49,7 @@ export class Completer {
     return this.#outcomes.some((outcome) => outcome.session === session)
   }
 
-  /** Stops retrying failed writes; another process repeats attempts that are not recorded. */
+  /** Another process repeats attempts that were not recorded. */
   abandon(): void {
     this.#abandoned = true
   }
@@ -72,7 +72,7 @@ export class Completer {
     this.#deps.onIdle()
   }
 
-  /** Outcomes that could not be recorded go back in their order, which decides which failures count. */
+  /** Unrecorded outcomes go back in their order, which decides which failures count. */
   async #recordOrRestore(set: RecordingSet, taken: readonly AttemptOutcome[]): Promise<void> {
     const done = await this.#attempt(`recording ${set.outcomes.length} webhook deliveries`, () => this.#record(set))
     if (done || this.#abandoned) return
@@ -110,10 +110,7 @@ export interface AttemptOutcome {
   readonly job: DeliveryJob
   readonly failed: boolean
   readonly result: AttemptResult
-  /**
-   * A later attempt at the endpoint succeeded, so this failure does not count. Stays set if the outcome is put back
-   * without that success.
-   */
+  /** A later attempt succeeded, so this failure does not count, even if it is put back without that success. */
   overtaken?: true
 }
 
@@ -130,7 +127,7 @@ export function recordingSets(outcomes: readonly AttemptOutcome[]): RecordingSet
   return sets.filter((set) => set.length > 0).map((set) => ({ outcomes: set, tallies: talliesOf(set) }))
 }
 
-/** Before the split: a set of failures no longer shows the successes in between. */
+/** Before the split, which hides the successes in between. */
 function markOvertaken(outcomes: readonly AttemptOutcome[]): void {
   const succeeded = new Set<string>()
   for (const outcome of outcomes.toReversed()) {
@@ -146,7 +143,7 @@ const talliesOf = (set: readonly AttemptOutcome[]): Map<string, FailureTally> =>
       .map(({ job, failed }) => ({ endpoint_id: job.endpoint_id, failed, breaker_open: job.breaker_open })),
   )
 
-/** Skips deliveries that another process recorded. Resolves to the changed counts of consecutive failures. */
+/** Skips deliveries that another process recorded. Resolves to the changed failure counts. */
 export async function recordOutcomes(pool: Pool, set: RecordingSet): Promise<FailureCount[]> {
   // in the order in which dropPending locks rows
   const results = set.outcomes.map(({ result }) => result).toSorted((a, b) => (a.id < b.id ? -1 : 1))

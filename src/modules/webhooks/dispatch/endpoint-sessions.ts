@@ -1,4 +1,4 @@
-/** Deliveries loaded per endpoint, attempts in progress, and limits that protect other endpoints. */
+/** Loaded deliveries and attempts per endpoint, within limits that protect other endpoints. */
 import type { PostOutcome } from '../../../lib/http-poster.ts'
 import type { Target } from '../signing.ts'
 import { breakerThreshold, breakerIntervalMs } from './circuit-breaker.ts'
@@ -37,16 +37,16 @@ export interface EndpointSession {
   account_id: string
   mode: string
   version: number
-  /** The endpoint changed: no attempt starts before it is read again. */
+  /** No attempt starts before the changed endpoint is read again. */
   stale: boolean
-  /** This process has the lease; false: no process did when it was last read. */
+  /** By this process; false: by no process when it was last read. */
   taken: boolean
   active: boolean
   target: Target | undefined
   failures: number
   /** Not started, oldest first. */
   buffer: DeliveryJob[]
-  /** Loaded and not recorded. */
+  /** Not recorded. */
   readonly loaded: Set<string>
   inProgress: Set<DeliveryJob>
   limit: number
@@ -179,13 +179,12 @@ export class EndpointSessions {
     this.#releasedMeanwhile?.add(job.id)
   }
 
-  /** `released`: ids released during the read. */
   async whileReading<T>(read: () => Promise<T>): Promise<{ read: T; released: ReadonlySet<string> }> {
     const released = (this.#releasedMeanwhile = new Set<string>())
     return { read: await read().finally(() => (this.#releasedMeanwhile = undefined)), released }
   }
 
-  /** Deliveries that have not begun are read again from the queue. */
+  /** Deliveries that have not begun are loaded again. */
   reread(session: EndpointSession): void {
     for (const job of session.buffer.splice(0)) this.release(session, job)
     session.after = ''

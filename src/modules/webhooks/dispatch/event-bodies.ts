@@ -9,7 +9,7 @@ import type { DueRow } from './repository.ts'
 type Wanted = Pick<DueRow, 'account_id' | 'mode' | 'event_id' | 'event_type'>
 
 export interface EventBodies {
-  /** Loads missing bodies up to the bound. Resolves to the rows whose event is no longer stored. */
+  /** Up to the bound. Resolves to the rows whose event is no longer stored. */
   load<R extends Wanted>(rows: readonly R[]): Promise<R[]>
   get(event_id: string): Buffer | undefined
 }

@@ -6,9 +6,8 @@ import { deliveryHeaders } from '../signing.ts'
 import type { DeliveryJob, EndpointSession } from './endpoint-sessions.ts'
 
 export interface Executor {
-  /** Never rejects: failures are values; `aborted` after `abort`. */
+  /** Never rejects; `aborted` after `abort`. */
   post(session: EndpointSession, job: DeliveryJob, body: Buffer): Promise<PostOutcome>
-  /** Aborts attempts in progress and later ones. */
   abort(): void
 }
 

@@ -41,7 +41,7 @@ export class SessionManager {
     for (const session of this.#sessions.all()) if (!kept.has(session.endpoint_id)) this.#sessions.close(session)
   }
 
-  /** Sessions of endpoints with due deliveries whose lease this process or no process has. */
+  /** Of endpoints with due deliveries whose lease this process or no process has. */
   async openDue(): Promise<EndpointSession[]> {
     const { clock, process_id } = this.#platform
     const now = clock.elapsed()
@@ -79,10 +79,7 @@ export class SessionManager {
     }
   }
 
-  /**
-   * A race with the fan-out may have left deliveries. Skips endpoints enabled meanwhile. Resolves to how many were
-   * dropped.
-   */
+  /** Left by a race with the fan-out. Skips endpoints enabled meanwhile. Resolves to how many were dropped. */
   async dropForInactive(ready: readonly EndpointSession[]): Promise<number> {
     let dropped = 0
     for (const session of ready) {
@@ -93,13 +90,12 @@ export class SessionManager {
     return dropped
   }
 
-  /** No attempt begins before the changed endpoint is read again. */
   changed(endpoint_id: string): void {
     const session = this.#sessions.get(endpoint_id)
     if (session !== undefined) this.#sessions.reread(markStale(session))
   }
 
-  /** Never rejects: without the database the leases expire. */
+  /** Never rejects: without the database, leases expire. */
   async stop(): Promise<void> {
     await this.#leases.release(this.#sessions.ids()).catch(() => undefined)
     this.#sessions.clear()
@@ -107,7 +103,7 @@ export class SessionManager {
 }
 
 export interface EndpointLeases {
-  /** After acquiring free leases and queueing due retries. Only endpoints after `after`. */
+  /** After `after`. Acquires free leases and queues due retries. */
   dueEndpoints(after: string): Promise<DueEndpoint[]>
   renew(endpoint_ids: readonly string[]): Promise<string[]>
   release(endpoint_ids: readonly string[]): Promise<void>

@@ -18,7 +18,7 @@ test('an endpoint whose buffer runs low at the end of a read is read next', asyn
     capacity: () => 1,
     all() {
       state.looks += 1
-      // runs right behind the first look, which finds nothing to read
+      // runs right after the first read, which finds nothing
       if (state.looks === 1)
         queueMicrotask(() => {
           session.more = true

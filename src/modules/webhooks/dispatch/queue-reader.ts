@@ -78,7 +78,7 @@ export class QueueReader {
     }
   }
 
-  /** Deliveries in `gone` end, because their events are deleted. */
+  /** `gone`: their events are deleted. */
   async #readWithBodies(wanted: readonly ReadAhead[]): Promise<{ rows: DueRow[]; gone: ReadonlySet<DueRow> }> {
     const { pool, bodies } = this.#deps
     const rows = await readDue(pool, wanted)

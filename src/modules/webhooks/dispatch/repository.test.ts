@@ -126,7 +126,7 @@ test('successes leave the queue, are recorded, and reset the failures of their e
   const { pool, queue, success, recorded, failures } = await start(t)
   await queue('webhook_queue', 'we_1', 'whd_1', 'whd_2')
 
-  // the second was recorded by someone else, and is no longer in the queue
+  // another process recorded the second one and removed it from the queue
   await recordSuccesses(pool, [success('we_1', 'whd_1', 3), success('we_1', 'whd_gone', 3)])
 
   assert.deepEqual(await recorded(), [

@@ -4,9 +4,7 @@ import type { EndpointRow } from '../endpoint.ts'
 import { isAlive } from '../../../platform/jobs/process-registry.ts'
 import type { AttemptResult } from '../attempt.ts'
 
-/**
- * Worker transactions commit without waiting for the disk, since lost work is repeated, and never scan the whole queue.
- */
+/** Worker transactions do not wait for the disk, since lost work is repeated, and never scan the whole queue. */
 export async function asWorker(sql: Db): Promise<void> {
   await sql`select set_config('synchronous_commit', 'off', true), set_config('enable_seqscan', 'off', true)`
 }
@@ -16,7 +14,7 @@ export interface DueEndpoint {
   readonly process_id: string | null
 }
 
-/** `retries_due`: retries are due that are not queued yet. */
+/** `retries_due`: retries are due that are not queued. */
 export async function listDueEndpoints(
   sql: Db,
   { at, after, limit }: { at: string; after: string; limit: number },
@@ -72,7 +70,7 @@ export type EndpointState = Pick<
   | 'version'
 > & { readonly failures: number }
 
-/** Only endpoints whose version has changed. Deleted ones have the status `disabled`. */
+/** Whose version has changed. Deleted endpoints are `disabled`. */
 export async function readEndpoints(
   sql: Db,
   known: readonly { id: string; version: number }[],
@@ -123,11 +121,11 @@ export interface LeaseOptions {
   readonly process_id: string
   readonly at: string
   readonly lease_until: string
-  /** Processes with a heartbeat after this time are alive. */
+  /** Of the last heartbeat. */
   readonly alive_since: string
 }
 
-/** Acquires leases that no living process has. Resolves to their endpoints. */
+/** That no living process has. Resolves to their endpoints. */
 export async function acquireLeases(
   sql: Db,
   endpoint_ids: readonly string[],
@@ -145,7 +143,7 @@ export async function acquireLeases(
   return rows.map((row) => row.endpoint_id)
 }
 
-/** Locks in the order of ids, which an update alone does not. */
+/** In the order of ids, which an update alone does not guarantee. */
 const lockedOf = (sql: Db, endpoint_ids: readonly string[], condition: Fragment) => sql`
   select endpoint_id
   from webhook_leases
@@ -154,7 +152,7 @@ const lockedOf = (sql: Db, endpoint_ids: readonly string[], condition: Fragment)
   order by endpoint_id
   for update`
 
-/** Leases that are not returned are lost. */
+/** Resolves to the leases that are not lost. */
 export async function renewLeases(
   sql: Db,
   process_id: string,
@@ -181,7 +179,6 @@ export interface FailureCount {
   readonly failures: number
 }
 
-/** Locked until the transaction ends. */
 export async function lockFailures(sql: Db, endpoint_ids: readonly string[]): Promise<FailureCount[]> {
   return await sql<FailureCount[]>`
     select endpoint_id, failures
@@ -241,7 +238,7 @@ export interface DeliveryKey {
   readonly id: string
 }
 
-/** Resolves to those that were in the queue; others were recorded by another process. */
+/** Others were recorded by another process. */
 export async function deleteFromQueue(sql: Db, keys: readonly DeliveryKey[]): Promise<AttemptedDelivery[]> {
   return await sql<AttemptedDelivery[]>`
     delete from webhook_queue q

@@ -17,7 +17,7 @@ function start(body = Buffer.from('{}')) {
     bodies: { get: (event_id) => (lost.has(event_id) ? undefined : body) },
     begin: (session, job) => void begun.push(`${session.endpoint_id} ${job.id}`),
   })
-  /** An active endpoint of an account, with so many deliveries that wait. */
+  /** An active endpoint with waiting deliveries. */
   const endpoint = (endpoint_id: string, account_id: string, waiting: number) => {
     const session = sessions.open(endpoint_id, clock.elapsed())
     Object.assign(session, { account_id, mode: 'live', version: 1, active: true, taken: true })

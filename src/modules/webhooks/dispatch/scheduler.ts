@@ -1,4 +1,4 @@
-/** The scheduler decides which deliveries start now: limits per endpoint, slots, fairness between accounts. */
+/** The scheduler decides which deliveries start, by limits per endpoint, slots, and fairness between accounts. */
 import type { SteadyClock } from '../../../lib/clock.ts'
 import { breakerThreshold } from './circuit-breaker.ts'
 import {
@@ -13,7 +13,7 @@ import type { EventBodies } from './event-bodies.ts'
 /** Slow endpoints together may use half of the slots. */
 const slotsMax = 2_048
 const slowMax = slotsMax / 2
-/** A large body uses several slots, since it stays in memory until its receiver has read it. */
+/** A large body stays in memory until its receiver has read it. */
 const bytesPerSlot = 64 * 1024
 
 export interface SchedulerDeps {
@@ -60,7 +60,7 @@ export class Scheduler {
     startInTurn(this.#deps.sessions.all(), (session) => this.#startOne(session))
   }
 
-  /** `wasSlow`: the endpoint counted as slow at the start. Call `startNext` afterwards. */
+  /** `wasSlow`: at the start. Call `startNext` afterwards. */
   ended({ slots = 1 }: DeliveryJob, wasSlow: boolean): void {
     this.#inProgress -= 1
     this.#taken -= slots
@@ -105,7 +105,7 @@ export class Scheduler {
   }
 }
 
-/** One delivery per account in turn, so that no account uses all slots. */
+/** One per account in turn, so that no account uses all slots. */
 function startInTurn(sessions: readonly EndpointSession[], begin: (session: EndpointSession) => boolean): void {
   const waiting = sessions.filter((session) => session.buffer.length > 0)
   const accounts = [...Map.groupBy(waiting, (session) => session.account_id).values()]

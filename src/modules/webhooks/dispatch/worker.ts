@@ -18,7 +18,7 @@ export interface DeliveryWorkerDeps {
   readonly poster: HttpPoster
   readonly disable: (tenant: { account_id: string; mode: string }, endpoint_id: string) => Promise<void>
   /**
-   * Emits endpoints that this process changed: no attempt may start with the old state after the request was answered.
+   * Of endpoints that this process changed: after the request was answered, no attempt may start with the old state.
    */
   readonly onChange: (listener: (endpoint_id: string) => void) => void
   /** 0 ≤ x < 1, for jitter. */
@@ -95,7 +95,6 @@ class DeliveryWorker {
     return worked
   }
 
-  /** Makes one attempt, then starts further ones. */
   async #deliver(session: EndpointSession, job: DeliveryJob, body: Buffer): Promise<void> {
     const wasSlow = session.slow
     const outcome = await this.#executor.post(session, job, body)
@@ -180,7 +179,7 @@ class Idle {
     await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 
-  /** Resolves when idle, or after `ms`. Removes its waiter, because under load the worker may never be idle. */
+  /** Removes its waiter, because under load the worker may never be idle. */
   async waitAtMost(ms: number): Promise<void> {
     if (this.#isIdle()) return
     const over = new AbortController()

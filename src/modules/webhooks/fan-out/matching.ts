@@ -1,4 +1,4 @@
-/** Matches events with subscriptions and their filters. */
+/** Matches events with subscriptions. */
 import { hash } from 'node:crypto'
 import type { EndpointFilters } from '../../../api/resources/webhook-endpoint.ts'
 
@@ -6,7 +6,7 @@ export interface FeedEvent {
   readonly account_id: string
   readonly mode: string
   readonly id: string
-  /** Empty for an event to a single endpoint, whose delivery already exists. */
+  /** Empty for an event to a single endpoint, which has its delivery. */
   readonly type: string
   readonly position: string
   /** As PostgreSQL writes it. */
@@ -29,7 +29,7 @@ export interface NewDelivery {
   readonly mode: string
   readonly event_id: string
   readonly event_type: string
-  /** When the event occurred, as PostgreSQL writes it. */
+  /** The time of the event, as PostgreSQL writes it. */
   readonly next_run_at: string
 }
 
@@ -38,11 +38,11 @@ export type Subscriptions = ReadonlyMap<string, readonly Subscription[]>
 export const kindOf = ({ account_id, mode, type }: Pick<FeedEvent, 'account_id' | 'mode' | 'type'>): string =>
   `${account_id} ${mode} ${type}`
 
-/** Derived from event and endpoint, so that a repeated step makes the same deliveries. */
+/** A repeated step makes the same deliveries. */
 export const deliveryId = (event_id: string, endpoint_id: string): string =>
   `whd_${event_id.slice(4, 18)}${hash('md5', event_id + endpoint_id, 'hex').slice(0, 12)}`
 
-/** Oldest first. `objectOf` returns the object of an event; undefined: it is no longer stored. */
+/** Oldest first. `objectOf`: undefined if the event is no longer stored. */
 export function makeDeliveries(
   events: readonly FeedEvent[],
   subscriptions: Subscriptions,
@@ -76,7 +76,7 @@ type Json = Readonly<Record<string, unknown>>
 
 type Field = (object: Json) => unknown
 
-/** By kind of object, the first word of an event's type. Other kinds pass every filter. */
+/** By the first word of an event's type. Other kinds pass every filter. */
 const fieldsOf: Readonly<Record<string, Partial<Record<keyof EndpointFilters, Field>>>> = {
   message: {
     channels: ({ channel_id }) => channel_id,
@@ -109,7 +109,7 @@ export const filterFieldsOf = ({ id, channel_id, channel_type, direction, type, 
   origin,
 })
 
-/** `filters` has non-empty keys only. */
+/** Without empty filters. */
 export function passesFilters(filters: EndpointFilters, event_type: string, object: Json): boolean {
   const fields = fieldsOf[event_type.split('.', 1)[0]!]
   if (fields === undefined) return true
@@ -123,7 +123,7 @@ export function passesFilters(filters: EndpointFilters, event_type: string, obje
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null
 
 export interface Since {
-  /** The snapshot's xmax in the format of event positions: the epoch above 48 bits of transaction id. */
+  /** The snapshot's xmax as an event position: the epoch above 48 bits of transaction id. */
   readonly position: string
   /** A `pg_snapshot` as PostgreSQL writes it: `xmin:xmax:xid,…`. */
   readonly snapshot: string

@@ -82,7 +82,6 @@ export interface FanOutStep {
   readonly from: FanOutCursor
   readonly to: FanOutCursor
   readonly at: string
-  /** For which the step was computed. */
   readonly endpoints: ReadonlyMap<string, number>
   readonly deliveries: readonly NewDelivery[]
 }
@@ -90,8 +89,8 @@ export interface FanOutStep {
 export type StaleStep = 'endpoints' | 'feed'
 
 /**
- * Writes nothing if another process moved the cursor, an endpoint changed, or the last event is missing after a
- * failover; null if written. Commits without waiting for the disk.
+ * Null if written. Writes nothing if another process moved the cursor, an endpoint changed, or the last event is
+ * missing after a failover. Commits without waiting for the disk.
  */
 export async function commitFanOut(sql: Db, step: FanOutStep): Promise<StaleStep | null> {
   const { from, to, at, endpoints, deliveries } = step
@@ -123,7 +122,7 @@ export async function commitFanOut(sql: Db, step: FanOutStep): Promise<StaleStep
   return row!.changed ? 'endpoints' : 'feed'
 }
 
-/** SQL expressions of columns that are exported with another value. */
+/** SQL expressions of columns exported with another value. */
 export type MovedColumns = Readonly<Record<string, string>>
 
 export async function movedColumns(sql: Db): Promise<Readonly<Record<string, MovedColumns>>> {

@@ -143,7 +143,7 @@ test('a step over events that were lost with a failover is not made, and the new
     endpoints: new Map<string, number>(),
     deliveries: [],
   }
-  // lost with the end of the log; the transactions after that get its id and those that follow
+  // lost with the end of the log; later transactions reuse its id and those after it
   await world.pool`delete from events where id = ${events[1]!.id}`
 
   const lost = await commitFanOut(world.pool, { ...step, to: events[1]! })
@@ -305,7 +305,7 @@ test('a long transaction in another database does not delay deliveries or the fe
 
   for (let sent = 1; sent <= 5; sent++) {
     await recordEvents(world.pool, [newEvent(world)])
-    // what runs elsewhere for a moment cannot always be told
+    // whether other transactions run at the moment is not always known
     await until(`delivery ${sent}`, async () => {
       await worker.tick()
       return (await world.pool`select from webhook_queue`).length === sent

@@ -8,11 +8,11 @@ import { readEvents } from '../feed/repository.ts'
 import { filterFieldsOf, type FilterFields, makeDeliveries, type FeedEvent, type Subscriptions } from './matching.ts'
 
 const eventsPerRun = 2_000
-/** Except for those of a single event: an account may have hundreds of endpoints. */
+/** Except for a single event: an account may have hundreds of endpoints. */
 const deliveriesPerRun = 10_000
 const objectsAtOnce = 100
 const soonMs = 15
-/** Runs in a row without a final event; then an unrelated transaction may block the feed. */
+/** In a row without a final event; then an unrelated transaction may block the feed. */
 const blockedRuns = 10
 
 export interface FanOutResult {
@@ -24,7 +24,7 @@ export interface FanOutResult {
   readonly stale: store.StaleStep | null
 }
 
-/** Any number of processes may run it: the cursor lets one of them make each step. */
+/** In any number of processes: the cursor lets one of them make each step. */
 export function fanOutWorker(platform: Platform): Worker {
   const state = { blocked: 0, eventsMax: eventsPerRun }
   return {
@@ -68,7 +68,7 @@ export async function fanOutOnce(platform: Platform, limit = eventsPerRun): Prom
   return { events: events.length, queued: deliveries.length, blocked, more, stale: null }
 }
 
-/** At least one event, then as many as fit in one run. */
+/** At least one event. */
 function withinDeliveries(events: readonly FeedEvent[], subscriptions: Subscriptions): readonly FeedEvent[] {
   let deliveries = 0
   const end = events.findIndex((event) => (deliveries += subscriptions.get(event.kind)?.length ?? 0) > deliveriesPerRun)

@@ -156,7 +156,7 @@ test('no event ever appears behind a cursor, however writers interleave', async 
       seen.push(...rows.map(({ id }) => id))
       return !writing && seen.length >= written.length
     })
-  // a newest-first reader hands out cursors too: what lies before its newest event must have been final
+  // a newest-first reader returns cursors too: events before its newest event must have been final
   const before = new Map<string, number>()
   const look = () =>
     until('the writers to end', async () => {
@@ -193,7 +193,7 @@ test('no event is missed when sessions of several databases reuse slots', async 
   const written: string[] = []
   const seen: string[] = []
   let writing = true
-  /** A session that ends with its transaction: the next one on the server gets its place. */
+  /** A session that ends with its transaction; the next one on the server reuses its slot. */
   const session = async (url: string, use: (tx: Db) => Promise<void>) => {
     const own = testPool(url, { max: 1 })
     await transact(own, use)

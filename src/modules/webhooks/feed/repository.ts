@@ -24,8 +24,8 @@ export interface FeedPage {
 const commonTypes: readonly string[] = ['message.sent', 'message.delivered', 'message.read']
 
 /**
- * The horizon is a sub-select that is evaluated once. Where transactions overlap, positions are not in the order of
- * ids, so `created_after` starts from the last event well before it.
+ * The sub-select of the horizon is evaluated once. Positions of overlapping transactions are not in the order of ids,
+ * so `created_after` starts from the last event well before it.
  */
 export async function listEvents(
   sql: Db,
@@ -88,7 +88,7 @@ export interface FollowedEvent extends FeedPlace {
 
 const afterAll = 'evt_~'
 
-/** `last_id`: of the last event before the end; null if there is none. */
+/** `last_id`: null without an event. */
 export async function findEnd(
   sql: Db,
   { account_id, mode }: Tenant,

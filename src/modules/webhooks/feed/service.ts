@@ -23,11 +23,11 @@ export interface FeedQuery {
 }
 
 export interface FeedService {
-  /** Up to `limit + 1`. Problems: parameter_invalid for an unknown type or cursor. */
+  /** Up to `limit + 1`. Problem: parameter_invalid. */
   list(sql: Db, tenant: Tenant, query: FeedQuery, page: Page): Promise<Event[]>
   get(sql: Db, tenant: Tenant, id: string): Promise<Event>
   end(sql: Db, tenant: Tenant): Promise<{ place: FeedPlace; last_id: string | null }>
-  /** Null for an event that is deleted or of another account. */
+  /** Null if the event is deleted or of another account. */
   placeOf(sql: Db, tenant: Tenant, id: string): Promise<FeedPlace | null>
   /** At most `limit` events after each place. */
   following(sql: Db, after: readonly (Tenant & FeedPlace)[], limit: number): Promise<FollowedEvent[][]>
@@ -42,7 +42,7 @@ export function feedService(platform: Pick<Platform, 'clock' | 'settings'>): Fee
       const types = query.type === undefined ? undefined : typesOf(query.type)
       const order = query.order ?? 'desc'
       const after = page.starting_after === undefined ? undefined : await cursorOf(sql, tenant, page.starting_after)
-      // after a cursor older than the stored events comes the whole feed; before it comes nothing
+      // the whole feed follows a cursor older than the stored events; nothing precedes it
       if (after === 'past' && order === 'desc') return []
       const rows = await listEvents(
         sql,
@@ -78,13 +78,13 @@ export function feedService(platform: Pick<Platform, 'clock' | 'settings'>): Fee
   }
 }
 
-/** Undefined for a time that ids cannot express. */
+/** Undefined if ids cannot express the time. */
 function bound(time: string | undefined, slack: number): string | undefined {
   const ms = time === undefined ? NaN : Date.parse(time) + slack
   return Number.isFinite(ms) && ms > 0 && ms < 2 ** 48 ? idFloor('evt', ms) : undefined
 }
 
-/** One type, or those of a known prefix such as `message.*`. */
+/** One type, or a prefix such as `message.*`. */
 function typesOf(filter: string): string[] {
   const known = Object.keys(eventTypes)
   const types = filter.endsWith('.*')
