@@ -6,7 +6,7 @@ import { startProcess } from '../support/process.ts'
 import { seeded, type Random } from '../support/random.ts'
 import { startWorld, type TestAccount, type World } from '../support/world.ts'
 import { simulatedProcesses, type SimulatedProcesses } from './processes.ts'
-import { lookAt, type Halted, type Look, type LookedAt } from './runs-looked-at.ts'
+import { lookAt, type Halted, type Look, type LookedAt } from './run-checks.ts'
 import { customers, eventTypes, phoneOf, shopsOf, type Shop, type Shops } from './shops.ts'
 import { seedsOf } from '../support/effort.ts'
 

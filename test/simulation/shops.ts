@@ -3,7 +3,7 @@ import type { Answered } from '../support/api.ts'
 import type { Random } from '../support/random.ts'
 import { customWebhook, shopifyWebhook, type ShopWebhook } from '../support/shop-webhooks.ts'
 import type { TestAccount, World } from '../support/world.ts'
-import { sameCustomer, type Look, type LookedAt } from './runs-looked-at.ts'
+import { sameCustomer, type Look, type LookedAt } from './run-checks.ts'
 import type { SimulatedProcesses } from './processes.ts'
 
 export interface Shop {
