@@ -123,6 +123,7 @@ async function makeDue({ pool }: Service): Promise<number> {
   return due_ms
 }
 
+/** Resolves to milliseconds. */
 async function drain({ pool }: Service, due_ms: number): Promise<number> {
   for (const until = due_ms + drainedWithinMs; ; await delay(pollMs)) {
     const [row] = await pool<

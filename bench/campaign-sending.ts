@@ -100,6 +100,7 @@ const requests = (
 ): Promise<LoadReport> =>
   run({ host: '127.0.0.1', port, connections, seconds, rate, keys, work: { kind: 'send', channel, keyed: false } })
 
+/** Microseconds per message, without requests. */
 async function cpuOf(service: Service, ids: readonly string[], seconds: number): Promise<CpuUse> {
   const before = await sentOf(service, ids)
   const counted = service.countCpu()

@@ -23,12 +23,14 @@ export interface Load {
 }
 
 export interface Round extends LoadReport {
+  /** Microseconds per answer. */
   readonly node_us: number
   readonly postgres_us: number
 }
 
 export const connections = 64
 
+/** Measured until the last answer. */
 export async function sendRound(driver: Driver, service: Service, server: Running, load: Load): Promise<Round> {
   const counted = countCpu(server.pid, service.postmaster)
   const report = await send(driver, service, server, load)

@@ -6,6 +6,7 @@ import type { Source } from './sources.ts'
 export interface Import {
   readonly from: string
   readonly specifier: string
+  /** undefined for packages. */
   readonly to: string | undefined
 }
 

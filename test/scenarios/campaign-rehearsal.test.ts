@@ -29,6 +29,7 @@ const draft = async (api: Api, body: object): Promise<string> => {
 
 const rehearsed = async (api: Api, id: string) => (await api.post(`/v1/campaigns/${id}/rehearse`)).body
 
+/** In micro-USD. */
 async function liveAccount(
   world: World,
   { credit_micros, price_micros = 7500 }: { credit_micros?: number; price_micros?: number } = {},

@@ -10,6 +10,7 @@ type Mode = 'live' | 'test'
 
 interface Made {
   readonly ids: readonly string[]
+  /** undefined: the kind has no mode. */
   readonly mode: Mode | undefined
 }
 

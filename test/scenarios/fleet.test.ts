@@ -285,6 +285,7 @@ function startLoad({ apis }: Fleet, key: string, channels: readonly string[]) {
   }
 }
 
+/** undefined: no answer in time. */
 async function withinPatience<T>(answer: Promise<T>): Promise<T | undefined> {
   const over = new AbortController()
   const late = clock.sleep(patienceMs, over.signal).then(() => undefined)

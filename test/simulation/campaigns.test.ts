@@ -110,6 +110,7 @@ async function simulate(t: TestContext, { world, random, shop, trial, channel, c
       consent_declared: true,
       launch: true,
     }
+    // a killed process does not answer
     await api(account)
       .post('/v1/campaigns', body)
       .catch(() => undefined)

@@ -6,7 +6,7 @@ import { startProcess } from '../support/process.ts'
 import { seeded, type Random } from '../support/random.ts'
 import { startWorld, type TestAccount, type World } from '../support/world.ts'
 import { simulatedProcesses, type SimulatedProcesses } from './processes.ts'
-import { lookAt, type Halted, type Look, type LookedAt } from './run-checks.ts'
+import { runChecks, type Stopped, type RunChecks, type CheckedRun } from './run-checks.ts'
 import { customers, eventTypes, phoneOf, shopsOf, type Shop, type Shops } from './shops.ts'
 import { seedsOf } from '../support/effort.ts'
 
@@ -44,7 +44,7 @@ interface Scene {
   readonly random: Random
   readonly processes: SimulatedProcesses
   readonly shops: Shops
-  readonly look: Look
+  readonly checks: RunChecks
   readonly live: TestAccount
   readonly trial: TestAccount
   readonly made: Made
@@ -70,7 +70,7 @@ async function setUp(t: TestContext, seed: string) {
     stepsMs,
     start: (name) => startProcess(t, world, name),
   })
-  const look = lookAt(world.pool)
+  const checks = runChecks(world.pool)
   const shop = (account: TestAccount, platform: Shop['platform']): Shop => ({
     account,
     platform,
@@ -83,14 +83,14 @@ async function setUp(t: TestContext, seed: string) {
     random,
     processes,
     [shop(live, 'shopify'), shop(live, 'custom'), shop(trial, 'custom')],
-    look,
+    checks,
   )
   const scene: Scene = {
     world,
     random,
     processes,
     shops,
-    look,
+    checks,
     live,
     trial,
     made: { automations: [], channels: [], suspended: false, credited: credit },
@@ -102,23 +102,23 @@ async function setUp(t: TestContext, seed: string) {
   return simulate(scene, changes)
 }
 
-function changesOf({ world, random, processes, shops, look, live, trial, made }: Scene) {
+function changesOf({ world, random, processes, shops, checks, live, trial, made }: Scene) {
   const { ask } = shops
   let alone = true
 
   /** After the answer no run waits, and the stopped object sends nothing. */
   const stop = async (
     what: string,
-    isOf: (run: LookedAt) => boolean,
+    isOf: (run: CheckedRun) => boolean,
     request: () => Promise<{ status: number } | null>,
-    ...halts: Omit<Halted, 'why'>[]
+    ...stops: Omit<Stopped, 'why'>[]
   ): Promise<boolean> => {
-    const before = await look.waiting(null, isOf)
+    const before = await checks.waiting(null, isOf)
     const answer = await request()
     if (answer === null || answer.status >= 300) return false
     if (!alone) return true
-    for (const halted of halts) await look.halt({ ...halted, why: what })
-    for (const run of await look.runs(before.map(({ id }) => id)))
+    for (const stopped of stops) await checks.expectStopped({ ...stopped, why: what })
+    for (const run of await checks.runs(before.map(({ id }) => id)))
       if (run.status === 'scheduled') shops.faults.push(`${run.id} waits after the answer: ${what}`)
     return true
   }
@@ -176,7 +176,7 @@ function changesOf({ world, random, processes, shops, look, live, trial, made }:
     const { id, account } = random.pick(made.automations)
     const patch = (status: string) => ask('PATCH', `/v1/automations/${id}`, account.key, { status })
     if (random.below(2) === 0) {
-      look.release(id)
+      checks.release(id)
       await patch('active')
     } else
       await stop(
@@ -203,14 +203,14 @@ function changesOf({ world, random, processes, shops, look, live, trial, made }:
     const { id, account } = shop
     if (id === null) return await open(shop)
     const path = `/v1/integration_sources/${id}`
-    const halted = { column: 'source_id', id, account_id: account.id } as const
+    const stopped = { column: 'source_id', id, account_id: account.id } as const
     const action = random.pick(['disable', 'enable', 'enable', 'enable', 'settings', 'settings', 'secret', 'delete'])
     if (action === 'disable') {
       await stop(
         `${id} is disabled`,
         (run) => run.source_id === id,
         () => ask('PATCH', path, account.key, { status: 'disabled' }),
-        halted,
+        stopped,
       )
     } else if (action === 'delete') {
       if (
@@ -218,12 +218,12 @@ function changesOf({ world, random, processes, shops, look, live, trial, made }:
           `${id} is deleted`,
           (run) => run.source_id === id,
           () => ask('DELETE', path, account.key),
-          halted,
+          stopped,
         )
       )
         shop.id = null
     } else if (action === 'enable') {
-      look.release(id)
+      checks.release(id)
       await ask('PATCH', path, account.key, { status: 'active' })
     } else if (action === 'settings') {
       const settings = {
@@ -271,7 +271,7 @@ function changesOf({ world, random, processes, shops, look, live, trial, made }:
       account === trial && random.below(2) === 0
         ? ask('POST', '/v1/test/inbound_messages', trial.key, bySelf)
         : ask('POST', '/v1/contacts', account.key, { phone, consent: { sms: { status: 'opted_out' } } })
-    const isOf = (run: LookedAt) =>
+    const isOf = (run: CheckedRun) =>
       run.account_id === account.id && run.to === phone && run.channel_id !== 'ch_test_whatsapp'
     await stop(`${phone} of ${account.id} has opted out`, isOf, request, {
       column: 'to',
@@ -293,8 +293,8 @@ function changesOf({ world, random, processes, shops, look, live, trial, made }:
   const toggle = async () => {
     const { accounts } = random.pick(processes.all).app.services
     if (made.suspended) {
-      look.release(live.id)
-      if (alone) look.bury((await look.waiting(null, (run) => run.account_id === live.id)).map(({ id }) => id))
+      checks.release(live.id)
+      if (alone) checks.forget((await checks.waiting(null, (run) => run.account_id === live.id)).map(({ id }) => id))
       await accounts.reinstate(live.id).catch(() => undefined)
       await world.services.accounts.reinstate(live.id)
       made.suspended = false
@@ -354,7 +354,10 @@ function changesOf({ world, random, processes, shops, look, live, trial, made }:
   }
 }
 
-function simulate({ world, random, processes, shops, look, live, made }: Scene, changes: ReturnType<typeof changesOf>) {
+function simulate(
+  { world, random, processes, shops, checks, live, made }: Scene,
+  changes: ReturnType<typeof changesOf>,
+) {
   const whileTimePasses = <T>(work: () => Promise<T>) => world.idleWatch.whileTimePasses(work, momentMs)
   const { work, killOne, letTimePass } = processes
   const { report } = shops
@@ -391,7 +394,7 @@ function simulate({ world, random, processes, shops, look, live, made }: Scene, 
       return name
     },
     async breaches() {
-      const found = [...shops.faults, ...(await look.breaches())]
+      const found = [...shops.faults, ...(await checks.breaches())]
       for (const { breaches } of automationInvariants(world.platform)) found.push(...(await breaches(world.pool)))
       const kept = new Set((await world.pool<{ id: string }[]>`select id from automation_events`).map(({ id }) => id))
       const deleted = new Set(
@@ -417,7 +420,7 @@ function simulate({ world, random, processes, shops, look, live, made }: Scene, 
           for (const worker of workers) await whileTimePasses(() => process.app.worker(worker).tick())
         }
         await cancelLeftovers()
-        waiting = (await look.waiting(null, () => true)).length
+        waiting = (await checks.waiting(null, () => true)).length
       }
     },
     async misshown() {

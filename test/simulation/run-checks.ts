@@ -1,7 +1,7 @@
 /** Checks of automation runs: none changes after its end, and none waits without a reason. */
 import type { Fragment, Pool } from '../../src/platform/database/sql.ts'
 
-export interface LookedAt {
+export interface CheckedRun {
   readonly id: string
   readonly account_id: string
   readonly source_id: string
@@ -16,23 +16,24 @@ export interface LookedAt {
   readonly customer: Record<string, unknown>
   readonly cancel_on: readonly string[]
   readonly channel_id: string
+  /** null: the run may wait. */
   readonly stopped: string | null
 }
 
-export interface Halted {
+export interface Stopped {
   readonly column: 'automation_id' | 'source_id' | 'account_id' | 'to'
   readonly id: string
   readonly account_id: string
   readonly why: string
 }
 
-export interface Look {
-  waiting(source_id: string | null, isSo: (run: LookedAt) => boolean): Promise<LookedAt[]>
-  runs(ids: readonly string[]): Promise<LookedAt[]>
-  /** Nothing more may be sent for this until `released`. */
-  halt(halted: Halted): Promise<void>
+export interface RunChecks {
+  waiting(source_id: string | null, isSo: (run: CheckedRun) => boolean): Promise<CheckedRun[]>
+  runs(ids: readonly string[]): Promise<CheckedRun[]>
+  /** Nothing more may be sent for this until `release`. */
+  expectStopped(stopped: Stopped): Promise<void>
   release(id: string): void
-  bury(ids: readonly string[]): void
+  forget(ids: readonly string[]): void
   breaches(): Promise<string[]>
 }
 
@@ -44,8 +45,8 @@ export function sameCustomer(one: object, other: object): boolean {
   )
 }
 
-const readRuns = async (pool: Pool, where: Fragment): Promise<LookedAt[]> =>
-  await pool<LookedAt[]>`
+const readRuns = async (pool: Pool, where: Fragment): Promise<CheckedRun[]> =>
+  await pool<CheckedRun[]>`
     select r.id, r.account_id, r.source_id, r.automation_id, r.automation_event_id, r.contact_id, r."to",
       r.event_type, r.status, r.reason, r.message_id, coalesce(e.customer, '{}') as customer, a.cancel_on, a.channel_id,
       case
@@ -62,7 +63,7 @@ const readRuns = async (pool: Pool, where: Fragment): Promise<LookedAt[]> =>
     ${where}
     order by r.id`
 
-async function sentOf(pool: Pool, { column, id, account_id }: Halted): Promise<number> {
+async function sentOf(pool: Pool, { column, id, account_id }: Stopped): Promise<number> {
   const [row] = await pool<{ sent: number }[]>`
     select count(*)::int as sent
     from automation_runs
@@ -71,7 +72,7 @@ async function sentOf(pool: Pool, { column, id, account_id }: Halted): Promise<n
 }
 
 /** Second runs of an automation for one event, or for a customer whose cart or checkout restarts the run. */
-function surplusRuns(rows: readonly LookedAt[]): string[] {
+function surplusRuns(rows: readonly CheckedRun[]): string[] {
   const found: string[] = []
   for (const [pair, some] of Map.groupBy(
     rows,
@@ -97,10 +98,10 @@ async function activeWithoutChannel(pool: Pool): Promise<string[]> {
   return found.map(({ id }) => `${id} is active, and its channel is deleted`)
 }
 
-export function lookAt(pool: Pool): Look {
-  const halts = new Map<string, Halted & { readonly sent: number }>()
+export function runChecks(pool: Pool): RunChecks {
+  const stops = new Map<string, Stopped & { readonly sent: number }>()
   const ended = new Map<string, string>()
-  const buried = new Set<string>()
+  const forgotten = new Set<string>()
 
   const read = (where = pool``) => readRuns(pool, where)
   return {
@@ -113,11 +114,11 @@ export function lookAt(pool: Pool): Look {
       return rows.filter(isSo)
     },
     runs: async (ids) => (ids.length === 0 ? [] : await read(pool`where r.id = any (${ids as string[]}::text[])`)),
-    async halt(halted) {
-      halts.set(halted.id, { ...halted, sent: await sentOf(pool, halted) })
+    async expectStopped(stopped) {
+      stops.set(stopped.id, { ...stopped, sent: await sentOf(pool, stopped) })
     },
-    release: (id) => void halts.delete(id),
-    bury: (ids) => ids.forEach((id) => buried.add(id)),
+    release: (id) => void stops.delete(id),
+    forget: (ids) => ids.forEach((id) => forgotten.add(id)),
     async breaches() {
       const found: string[] = []
       const rows = await read()
@@ -127,15 +128,15 @@ export function lookAt(pool: Pool): Look {
         if (before !== undefined && before !== outcome) found.push(`${run.id} was ${before} and is ${outcome}`)
         if (run.status !== 'scheduled') ended.set(run.id, outcome)
         else if (run.stopped !== null) found.push(`${run.id} waits, ${run.stopped}`)
-        if (run.status === 'sent' && buried.has(run.id))
+        if (run.status === 'sent' && forgotten.has(run.id))
           found.push(`${run.id} is sent, which waited while its account was suspended`)
         if ((run.status === 'sent') !== (run.message_id !== null)) found.push(`${run.id} is ${outcome}`)
       }
       found.push(...surplusRuns(rows))
-      for (const halted of halts.values()) {
-        const sent = await sentOf(pool, halted)
-        if (sent !== halted.sent)
-          found.push(`${sent - halted.sent} were sent of ${halted.id} after the answer: ${halted.why}`)
+      for (const stopped of stops.values()) {
+        const sent = await sentOf(pool, stopped)
+        if (sent !== stopped.sent)
+          found.push(`${sent - stopped.sent} were sent of ${stopped.id} after the answer: ${stopped.why}`)
       }
       found.push(...(await activeWithoutChannel(pool)))
       return found

@@ -3,7 +3,7 @@ import type { Answered } from '../support/api.ts'
 import type { Random } from '../support/random.ts'
 import { customWebhook, shopifyWebhook, type ShopWebhook } from '../support/shop-webhooks.ts'
 import type { TestAccount, World } from '../support/world.ts'
-import { sameCustomer, type Look, type LookedAt } from './run-checks.ts'
+import { sameCustomer, type RunChecks, type CheckedRun } from './run-checks.ts'
 import type { SimulatedProcesses } from './processes.ts'
 
 export interface Shop {
@@ -17,6 +17,7 @@ export interface Shop {
 interface PreparedEvent {
   readonly source_id: string
   readonly send: () => Promise<Answered | null>
+  /** null: the platform creates it. */
   readonly event_id: string | null
   readonly customer: object
 }
@@ -24,6 +25,7 @@ interface PreparedEvent {
 export interface Shops {
   readonly all: readonly Shop[]
   report(): Promise<void>
+  /** null if the process was killed. */
   ask(method: string, path: string, key: string | undefined, body?: unknown): Promise<Answered | null>
   readonly faults: string[]
   readonly receipts: ReadonlyMap<string, string>
@@ -108,8 +110,8 @@ function receiptsNoted(faults: string[]) {
 
 /** Runs that should have ended before the answer. */
 function stillWaiting(
-  before: readonly LookedAt[],
-  now: readonly LookedAt[],
+  before: readonly CheckedRun[],
+  now: readonly CheckedRun[],
   { type, runs }: Answered['body'],
 ): string[] {
   const found: string[] = []
@@ -126,7 +128,13 @@ function stillWaiting(
   return found
 }
 
-export function shopsOf(world: World, random: Random, processes: SimulatedProcesses, shops: Shop[], look: Look): Shops {
+export function shopsOf(
+  world: World,
+  random: Random,
+  processes: SimulatedProcesses,
+  shops: Shop[],
+  checks: RunChecks,
+): Shops {
   const faults: string[] = []
   const { receipts, note } = receiptsNoted(faults)
   const reported: PreparedEvent[] = []
@@ -152,6 +160,7 @@ export function shopsOf(world: World, random: Random, processes: SimulatedProces
         faults.push(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
       return answer
     } catch (error) {
+      // a killed process does not answer
       if (error instanceof Error && error.name === 'AssertionError') faults.push(`${method} ${path}: ${error.message}`)
       return null
     }
@@ -166,10 +175,10 @@ export function shopsOf(world: World, random: Random, processes: SimulatedProces
 
   /** Reports an event; the runs that it cancels must have ended before the answer. */
   const reportOne = async (prepared: PreparedEvent): Promise<void> => {
-    const waiting = await look.waiting(prepared.source_id, (run) => sameCustomer(run.customer, prepared.customer))
+    const waiting = await checks.waiting(prepared.source_id, (run) => sameCustomer(run.customer, prepared.customer))
     const answer = await prepared.send()
     if (!note(prepared, answer)) return
-    const now = await look.runs(waiting.map(({ id }) => id))
+    const now = await checks.runs(waiting.map(({ id }) => id))
     faults.push(...stillWaiting(waiting, now, answer!.body))
   }
 

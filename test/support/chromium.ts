@@ -12,6 +12,7 @@ const executablePath = [process.env['CHROMIUM'], ...programs].find((path) => pat
 const how =
   'needs Chromium: install it (Debian: `apt install chromium-headless-shell`), or name its program in CHROMIUM'
 
+/** The reason to skip, or false. In CI a missing browser fails instead. */
 export const withoutChromium: string | false = executablePath === undefined && process.env['CI'] === undefined && how
 
 let browser: Promise<Browser> | undefined

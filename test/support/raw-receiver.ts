@@ -70,6 +70,7 @@ export async function rawReceiver(
   }
 }
 
+/** -1 while incomplete. */
 function requestEnd(text: string): number {
   const head = text.indexOf('\r\n\r\n')
   if (head === -1) return -1

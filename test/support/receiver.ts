@@ -11,6 +11,7 @@ export interface Received {
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly body: string
+  /** undefined if the body is not JSON. */
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly json: any
 }
