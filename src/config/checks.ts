@@ -15,7 +15,7 @@ export function combinationProblems(values: Given, misread: ReadonlySet<string>)
 const requiredTogether: readonly { readonly names: readonly string[]; readonly why: string }[] = [
   {
     names: ['POSTHORN_MEDIA_S3_URL', 'POSTHORN_MEDIA_S3_KEY_ID', 'POSTHORN_MEDIA_S3_SECRET'],
-    why: 'a bucket and its key come requiredTogether',
+    why: 'a bucket and its key belong together',
   },
   {
     names: ['POSTHORN_STRIPE_SECRET_KEY', 'POSTHORN_STRIPE_WEBHOOK_SECRET'],
@@ -23,7 +23,7 @@ const requiredTogether: readonly { readonly names: readonly string[]; readonly w
   },
   {
     names: ['POSTHORN_OIDC_ISSUER', 'POSTHORN_OIDC_CLIENT_ID', 'POSTHORN_OIDC_CLIENT_SECRET'],
-    why: 'a provider and the client there come requiredTogether',
+    why: 'a provider and the client there belong together',
   },
 ]
 
