@@ -5,7 +5,7 @@ import { smsc } from '../test/support/simulators/smsc.ts'
 import { posthorn, thisCheckout } from './checkout.ts'
 import { startDriver, type Driver } from './drive.ts'
 import { compared, interleaved, median, type BenchOptions, type Figure, type Measurement } from './figures.ts'
-import { startGraph, type BenchGraph, type Teller } from './graph.ts'
+import { startGraph, type BenchGraph, type Reporter } from './graph.ts'
 import { delivered, pathRound, paths, startPath, type PathService } from './rounds.ts'
 import { call, type Service } from './service.ts'
 
@@ -24,7 +24,7 @@ const template = {
 }
 const parcel = { type: 'template', template: { name: template.name, language: { code: template.language } } }
 
-interface Told {
+interface CallbackCost {
   readonly ms: number
   readonly cpu_us: number
 }
@@ -32,7 +32,7 @@ interface Told {
 interface Scene {
   readonly driver: Driver
   readonly subject: PathService
-  readonly teller: Teller
+  readonly reporter: Reporter
   readonly channels: Readonly<Record<'smpp' | 'whatsapp' | 'simulated', string>>
 }
 
@@ -64,8 +64,8 @@ export const channels: Measurement = {
       '5000',
     ])
     const connected = await connect(subject.service, graph, centre.port)
-    const teller = parts.use(graph.tellTo(hookOf(subject.service, connected.whatsapp)))
-    return await measure(options, { driver, subject, teller, channels: connected })
+    const reporter = parts.use(graph.reportTo(hookOf(subject.service, connected.whatsapp)))
+    return await measure(options, { driver, subject, reporter, channels: connected })
   },
 }
 
@@ -115,13 +115,14 @@ async function measure({ quick, say }: BenchOptions, scene: Scene): Promise<{ fi
   const rounds = await interleaved(quick ? 2 : 5, contenders)
   say('channels: callbacks with a thousand changes')
   const callbacks = await interleaved(quick ? 3 : 7, {
-    statuses: () => tellStatuses(scene),
-    receipts: () => tellReceipts(scene),
+    statuses: () => reportStatuses(scene),
+    receipts: () => reportReceipts(scene),
   })
   const rateOf = (name: keyof typeof contenders) => median(rounds[name]!.map((round) => round.rate))
   const cpuOf = (name: keyof typeof contenders) =>
     median(rounds[name]!.map((round) => round.node_us + round.postgres_us))
-  const ofTold = (name: 'statuses' | 'receipts', field: keyof Told) => median(callbacks[name]!.map((one) => one[field]))
+  const costFigure = (name: 'statuses' | 'receipts', field: keyof CallbackCost) =>
+    median(callbacks[name]!.map((one) => one[field]))
   const simulator = { name: 'simulator', value: rateOf('simulator') }
   return {
     figures: [
@@ -137,13 +138,13 @@ async function measure({ quick, say }: BenchOptions, scene: Scene): Promise<{ fi
       compared(
         'CPU of a callback with 1,000 statuses',
         'µs',
-        ofTold('statuses', 'cpu_us'),
-        { name: '1,000 receipts', value: ofTold('receipts', 'cpu_us') },
+        costFigure('statuses', 'cpu_us'),
+        { name: '1,000 receipts', value: costFigure('receipts', 'cpu_us') },
         { most: 1 },
       ),
-      compared('… until all are applied', 'ms', ofTold('statuses', 'ms'), {
+      compared('… until all are applied', 'ms', costFigure('statuses', 'ms'), {
         name: '1,000 receipts',
-        value: ofTold('receipts', 'ms'),
+        value: costFigure('receipts', 'ms'),
       }),
     ],
     notes: [
@@ -153,17 +154,21 @@ async function measure({ quick, say }: BenchOptions, scene: Scene): Promise<{ fi
   }
 }
 
-async function tellStatuses({ subject, teller, channels: connected }: Scene): Promise<Told> {
-  teller.quiet = true
-  await sendUntold(subject.service, { channel: connected.whatsapp, to: '+12125550100', ...parcel })
-  const cost = await costOf(subject.service, () => teller.tellAll())
-  teller.quiet = false
+async function reportStatuses({ subject, reporter, channels: connected }: Scene): Promise<CallbackCost> {
+  reporter.quiet = true
+  await sendWithoutReceipts(subject.service, { channel: connected.whatsapp, to: '+12125550100', ...parcel })
+  const cost = await costOf(subject.service, () => reporter.tellAll())
+  reporter.quiet = false
   return cost
 }
 
-async function tellReceipts({ subject, channels: connected }: Scene): Promise<Told> {
+async function reportReceipts({ subject, channels: connected }: Scene): Promise<CallbackCost> {
   // the simulator sends no receipts for this recipient
-  const ids = await sendUntold(subject.service, { channel: connected.simulated, to: '+19995550005', ...parcel })
+  const ids = await sendWithoutReceipts(subject.service, {
+    channel: connected.simulated,
+    to: '+19995550005',
+    ...parcel,
+  })
   const body = JSON.stringify({
     reports: ids.map((id) => ({ kind: 'receipt', provider_id: `simulator-${id}`, move: 'deliver' })),
   })
@@ -178,7 +183,7 @@ async function tellReceipts({ subject, channels: connected }: Scene): Promise<To
 }
 
 /** Sends a thousand messages without receipts; resolves to their ids once accepted. */
-async function sendUntold({ port, keys }: Service, message: object): Promise<string[]> {
+async function sendWithoutReceipts({ port, keys }: Service, message: object): Promise<string[]> {
   const ids: string[] = []
   while (ids.length < reported) {
     const messages = Array.from({ length: 100 }, () => message)
@@ -200,11 +205,11 @@ async function sendUntold({ port, keys }: Service, message: object): Promise<str
   return ids
 }
 
-async function costOf(service: Service, tell: () => Promise<void>): Promise<Told> {
+async function costOf(service: Service, report: () => Promise<void>): Promise<CallbackCost> {
   await delay(quietMs)
   const counted = service.countCpu()
   const began = performance.now()
-  await tell()
+  await report()
   await delivered(service)
   const ms = performance.now() - began
   const { node_us, postgres_us } = counted()

@@ -52,7 +52,9 @@ export async function checkOut(revision: string): Promise<CommitCheckout> {
   const remove = () => {
     try {
       execFileSync('git', ['worktree', 'remove', '--force', root], { cwd: thisCheckout.root, stdio: 'ignore' })
-    } catch {}
+    } catch {
+      // already removed
+    }
   }
   // removes the worktree from the repository's list
   process.once('exit', remove)

@@ -14,16 +14,16 @@ interface Taken {
 export interface BenchGraph extends AsyncDisposable, Pick<WhatsappSimulator, 'credentials' | 'templates'> {
   readonly url: string
   /** Sends callbacks to this address, soon and in batches, as Meta does. */
-  tellTo(hook: string): Teller
+  reportTo(hook: string): Reporter
 }
 
-export interface Teller extends AsyncDisposable {
+export interface Reporter extends AsyncDisposable {
   quiet: boolean
   /** Reports everything not yet reported as delivered, in one callback. */
   tellAll(): Promise<void>
 }
 
-const toldMax = 1000
+const statusesMax = 1000
 const tellEveryMs = 20
 
 export async function startGraph(): Promise<BenchGraph> {
@@ -37,12 +37,12 @@ export async function startGraph(): Promise<BenchGraph> {
     url,
     credentials: simulator.credentials,
     templates: simulator.templates,
-    tellTo: (hook) => startTeller((statuses) => tell(simulator, hook, taken.splice(0, toldMax), statuses)),
+    reportTo: (hook) => startReporter((statuses) => report(simulator, hook, taken.splice(0, statusesMax), statuses)),
     [Symbol.asyncDispose]: () => made.disposeAsync(),
   }
 }
 
-async function tell(
+async function report(
   simulator: WhatsappSimulator,
   hook: string,
   some: readonly Taken[],
@@ -56,11 +56,11 @@ async function tell(
   if (status !== 200) throw new Error(`a callback was answered ${status}`)
 }
 
-function startTeller(tellSome: (statuses: readonly string[]) => Promise<void>): Teller {
+function startReporter(reportSome: (statuses: readonly string[]) => Promise<void>): Reporter {
   const ended = new AbortController()
-  const teller: Teller = {
+  const reporter: Reporter = {
     quiet: false,
-    tellAll: () => tellSome(['delivered']),
+    tellAll: () => reportSome(['delivered']),
     async [Symbol.asyncDispose]() {
       ended.abort()
       await running
@@ -68,12 +68,12 @@ function startTeller(tellSome: (statuses: readonly string[]) => Promise<void>): 
   }
   const run = async () => {
     while (!ended.signal.aborted) {
-      if (!teller.quiet) await tellSome(['sent', 'delivered'])
+      if (!reporter.quiet) await reportSome(['sent', 'delivered'])
       await delay(tellEveryMs)
     }
   }
   const running = run()
-  return teller
+  return reporter
 }
 
 /** Accepts messages; passes everything else on to the simulator. */

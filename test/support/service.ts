@@ -103,7 +103,9 @@ async function untilReady(child: ChildProcess, base_url: string, errors: () => s
 function killHard(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
-  } catch {}
+  } catch {
+    // already dead
+  }
 }
 
 async function isReady(base_url: string): Promise<boolean> {
