@@ -4,9 +4,9 @@
 
 export interface ErrorEntry {
   readonly status: number
-  /** What happened. */
+  /** Names the problem. */
   readonly title: string
-  /** What to do next. */
+  /** The next step. */
   readonly fix: string
 }
 

@@ -29,16 +29,16 @@ export function fitted({ message, param, details }: ErrorTexts, bytes_max: numbe
   const length_max = Math.min(limits.error_text_length_max, Math.floor(bytes_max / 16))
   const short = { message: cut(message, length_max), param: param === undefined ? undefined : cutPath(param) }
   if (details === undefined) return { ...short, details }
-  const kept: Detail[] = []
+  const listed: Detail[] = []
   let room = bytes_max - restBytes - sentenceBytes - jsonBytes(short)
   for (const detail of details) {
-    if (kept.length === limits.error_details_max) break
+    if (listed.length === limits.error_details_max) break
     const next = { param: cutPath(detail.param), code: detail.code, message: cut(detail.message, length_max) }
     room -= jsonBytes(next) + 1
     if (room < 0) break
-    kept.push(next)
+    listed.push(next)
   }
-  return { ...short, message: short.message + unnamed(details.length, kept.length), details: kept }
+  return { ...short, message: short.message + unnamed(details.length, listed.length), details: listed }
 }
 
 export const surelyFits = ({ message, param = '', details = [] }: ErrorTexts, bytes_max: number): boolean =>

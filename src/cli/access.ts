@@ -40,15 +40,15 @@ export async function serviceOf(options: AccessOptions, env: Env): Promise<Servi
 export async function accessOf(options: AccessOptions, env: Env): Promise<Access> {
   const key = options.apiKey ?? keyOf(env)
   if (key !== undefined) return { key, base_url: await baseUrlOf(options, env) }
-  const kept = await readLogin(loginFile(env))
-  if (kept === undefined)
+  const stored = await readLogin(loginFile(env))
+  if (stored === undefined)
     throw new UsageError('An API key is required. Run `posthorn login` once, set POSTHORN_API_KEY, or give --api-key.')
-  const asked = options.baseUrl === undefined ? kept.base_url : withoutSlash(options.baseUrl)
-  if (asked !== kept.base_url)
+  const baseUrl = options.baseUrl === undefined ? stored.base_url : withoutSlash(options.baseUrl)
+  if (baseUrl !== stored.base_url)
     throw new OperatorError(
-      `The API key that \`posthorn login\` keeps is for ${kept.base_url}, and is sent nowhere else. Give --api-key for ${asked}.`,
+      `The API key that \`posthorn login\` keeps is for ${stored.base_url}, and is sent nowhere else. Give --api-key for ${baseUrl}.`,
     )
-  return kept
+  return stored
 }
 
 /** Throws a UsageError if it is malformed. */
