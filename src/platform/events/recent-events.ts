@@ -6,7 +6,9 @@ export interface RecentEvents {
    * Before the event is written, and only if its type is in use. `take` may return it although its transaction failed.
    */
   add(event: EventRow): void
-  /** Marks the type as in use. */
+  /**
+   * Removes and returns an event. From then on events of this type are stored, until a thousand in a row were evicted.
+   */
   take(id: string, type: string): EventRow | undefined
 }
 
