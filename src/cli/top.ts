@@ -19,7 +19,7 @@ interface Top extends TopOptions {
   answer_within_ms: number
 }
 
-/** `ms` limits each response. */
+/** `answer_within_ms` limits each response. */
 export const topWithin =
   (answer_within_ms: number): Register =>
   (program, cli) => {
@@ -29,7 +29,7 @@ export const topWithin =
         'show rates, queues and lags of running processes, until Ctrl-C; without a terminal, or with --json, once',
       )
       .option('--base-url <url...>', 'processes whose /metrics are read; default: the configured one')
-      .option('--every <seconds>', `seconds interval two updates, up to ${secondsMost}`, wholeNumber, 2)
+      .option('--every <seconds>', `seconds between two updates, up to ${secondsMost}`, wholeNumber, 2)
       .action(
         async (options: TopOptions, command: Command) => await top(cli, command, { ...options, answer_within_ms }),
       )

@@ -51,10 +51,10 @@ const found = (
   )
 
 test('every citation of the behaviour reference names an existing paragraph', () => {
-  const wrong = found(others, /.behaviour: /g, (match, { text }) => wrongCitation(text.slice(match.index)))
+  const wrong = found(others, /.behaviour:\s/g, (match, { text }) => wrongCitation(text.slice(match.index)))
 
   assert.deepEqual(wrong, [])
-  assert.ok(found(others, /\(behaviour: /g, () => '').length > 60)
+  assert.ok(found(others, /\(behaviour:\s/g, () => '').length > 60)
 })
 
 test('a malformed citation, or of a missing paragraph, is reported', () => {

@@ -1,9 +1,10 @@
-/** A table is named only by the stores of the module that owns it. */
+/** A table is named only by the repositories of the module that owns it. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { modules, tables } from '../../src/app.ts'
+import { accountColumn } from '../../src/platform/database/table-scope.ts'
 import { root, sources, templates, withoutComments, type Source } from './sources.ts'
 
 const read: Readonly<Record<string, { readonly by: readonly string[]; readonly reason: string }>> = {
@@ -14,7 +15,7 @@ const read: Readonly<Record<string, { readonly by: readonly string[]; readonly r
   },
 }
 
-const stores = /(?:^|\/)(?:store|repository|producer|[a-z-]+-(?:store|repository)|invariants)\.ts$|\/sql\/\w+\.sql$/
+const repositories = /(?:^|\/)(?:(?:[a-z-]+-)?repository|producer|invariants)\.ts$|\/sql\/\w+\.sql$/
 
 /** Other modules use fragments that the owner exports. */
 const ownerOf = new Map(modules.flatMap(({ name, tables: own }) => Object.keys(own).map((table) => [table, name])))
@@ -35,7 +36,7 @@ test('the scope of every table names columns that exist', () => {
   const has = (table: string, column: string) => new RegExp(`^  "?${column}"? `, 'm').test(columns.get(table) ?? '')
   const wrong = Object.entries(tables).filter(
     ([table, whose]) =>
-      (whose.to === 'account' && !has(table, whose.column ?? 'account_id')) ||
+      (whose.to === 'account' && !has(table, accountColumn(tables, table))) ||
       (whose.to === 'parent' &&
         (!has(table, whose.column) || !has(whose.parent, whose.key) || tables[whose.parent]?.to !== 'account')),
   )
@@ -47,11 +48,11 @@ test('only its owner names a table', () => {
   assert.deepEqual(foreign(), [])
 })
 
-test('in modules, only stores, sql/ and invariants contain SQL', () => {
+test('in modules, only repositories, producers, sql/ and invariants contain SQL', () => {
   const elsewhere = files().filter(
     ({ path, text }) =>
       path.startsWith('src/modules/') &&
-      !stores.test(path) &&
+      !repositories.test(path) &&
       /\b(?:sql|tx|pool)(?:<[^`]*?>)?`/.test(withoutComments(text)),
   )
 
@@ -61,11 +62,10 @@ test('in modules, only stores, sql/ and invariants contain SQL', () => {
   )
 })
 
-test('a store opens no transaction of its own', () => {
+test('a repository opens no transaction of its own', () => {
   const opening = files().filter(
     ({ path, text }) =>
-      /(?:^|\/)(?:[a-z-]+-)?(?:store|repository)\.ts$/.test(path) &&
-      /\btransact\(|\.begin\(/.test(withoutComments(text)),
+      /(?:^|\/)(?:[a-z-]+-)?repository\.ts$/.test(path) && /\btransact\(|\.begin\(/.test(withoutComments(text)),
   )
 
   assert.deepEqual(

@@ -3,7 +3,7 @@
  * file from a queue, the longest first. `--full` runs random and crash tests at full length.
  */
 import { spawn } from 'node:child_process'
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -68,6 +68,7 @@ const status = await new Promise<number>((done) => {
   child.once('exit', (code) => done(code ?? 1))
 })
 await cluster.stop()
+const notRun = queue.filter((_, index) => !existsSync(join(folder, `taken-${index}`)))
 const durations = measured()
 if (named.length === 0) reportSlowest(durations)
 mkdirSync(cache, { recursive: true })
@@ -78,7 +79,8 @@ if (missing.length > 0)
   console.error(
     `\n✖ every error of the catalogue is provoked over HTTP\n${missing.map((line) => `  ${line}`).join('\n')}`,
   )
-process.exit(status === 0 && missing.length > 0 ? 1 : status)
+if (notRun.length > 0) console.error(`\n✖ these files were not run\n  ${notRun.join('\n  ')}`)
+process.exit(status === 0 && missing.length + notRun.length > 0 ? 1 : status)
 
 /** Milliseconds by file, from earlier runs in this checkout. */
 function knownDurations(): Record<string, number> {
@@ -97,8 +99,8 @@ function longestFirst(all: readonly string[]): string[] {
 }
 
 /**
- * A module that runs files of the queue until it is empty, one after the other. A file is loaded while the last test of the file before waits, so that none of
- * its tests starts before the whole file has been loaded.
+ * A module that runs files of the queue for two minutes, one after the other; the last `concurrency` modules run until it is empty. Node starts modules in the
+ * order of their names. A file is loaded while the last test of the file before waits, so that none of its tests starts before the whole file has been loaded.
  */
 function writeEntry(at: number): string {
   const path = join(folder, `${String(at).padStart(2, '0')}.test.mjs`)
@@ -109,8 +111,11 @@ function writeEntry(at: number): string {
 import { createRequire } from 'node:module'
 // node:test follows every promise with an async hook, to name the test of an error that nobody caught: a fifth of all CPU. Without it such an error still fails
 // the process. The hook is made when node:test is loaded.
-createRequire(import.meta.url)('node:async_hooks').createHook = () => ({ enable: () => undefined, disable: () => undefined })
+const hooks = createRequire(import.meta.url)('node:async_hooks')
+const { createHook } = hooks
+hooks.createHook = () => ({ enable: () => undefined, disable: () => undefined })
 const { default: test } = await import('node:test')
+hooks.createHook = createHook
 const gate = (name, error) => {
   const [reached, open] = [Promise.withResolvers(), Promise.withResolvers()]
   test(name, async () => {
@@ -125,14 +130,18 @@ const isMine = (index) => {
   try {
     mkdirSync(${JSON.stringify(join(folder, 'taken-'))} + index)
     return true
-  } catch {
-    return false
+  } catch (error) {
+    if (error.code === 'EEXIST') return false
+    throw error
   }
 }
 const mayGoOn = () => ${at >= concurrency * (runsEach - 1)} || performance.now() < ${processMs}
+const ran = []
 let last = gate('loading')
 for (const [index, [file, url]] of ${JSON.stringify(urls)}.entries()) {
-  if (!mayGoOn() || !isMine(index)) continue
+  if (!mayGoOn()) break
+  if (!isMine(index)) continue
+  ran.push(file)
   const error = await import(url).then(() => undefined, (reason) => reason)
   const next = gate(file, error)
   last.open()
@@ -142,8 +151,8 @@ for (const [index, [file, url]] of ${JSON.stringify(urls)}.entries()) {
 last.open()
 await globalThis.closeTestBrowser?.()
 setTimeout(() => {
-  console.error('The tests are done, but ' + process.getActiveResourcesInfo().join(', ') + ' is still open')
-  process.exit()
+  console.error('The tests are done, but ' + process.getActiveResourcesInfo().join(', ') + ' is still open after ' + ran.join(', '))
+  process.exit(1)
 }, ${graceMs}).unref()
 `,
   )

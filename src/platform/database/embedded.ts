@@ -65,8 +65,10 @@ const settings: Readonly<Record<string, string>> = {
   checkpoint_timeout: '10min',
   autovacuum_naptime: '10s',
   autovacuum_vacuum_scale_factor: '0.2',
+  // queues analyze their own tables; large tables mostly grow
   autovacuum_analyze_scale_factor: '0.2',
   default_statistics_target: '25',
+  // for tables that only grow: not every ten seconds while small
   autovacuum_vacuum_insert_threshold: '100000',
   autovacuum_vacuum_cost_limit: '2000',
   fsync: 'on',
@@ -216,7 +218,7 @@ const openSession = (server: Address, name: string, options: { onclose?: () => v
     max_lifetime: null,
     fetch_types: false,
     connect_timeout: 5,
-    connection: { application_name: 'posthorn' },
+    connection: { application_name: 'posthorn embedded' },
     onnotice: () => undefined,
     ...options,
   })
@@ -307,6 +309,7 @@ async function launch(
 
 async function explainExit(context: Context, code: string, from: number): Promise<undefined> {
   const written = (await readFile(logFile(context))).subarray(from).toString()
+  // checked first: on a full disk the message may name a lock file
   const full = /No space left on device|Read-only file system/.test(written)
   // another process was faster, children of a killed server still run, or the port was taken
   if (

@@ -9,8 +9,10 @@ const firstMonday = 4 * dayMs
 const periodsAhead = 3
 const rowsAtOnce = 5000
 const slicesMax = 20
+/** Everyone who uses the table waits behind a change of its partitions. */
 const lockTimeout = '500ms'
 const lockNotAvailable = '55P03'
+/** Growing tables keep their statistics, and each analysis makes every session plan again. */
 const analysedWhenDoubled = 'autovacuum_analyze_scale_factor = 1'
 
 export interface PartitionedTable {
@@ -24,7 +26,10 @@ export interface PartitionedTable {
   readonly fillfactor?: number
 }
 
-/** Creates the partitions of this period and the next three, and drops those older than `before_ms` (null: none). */
+/**
+ * Creates the partitions of this period and the next three, and drops those older than `before_ms` (null: none). Ends at the first table that stays locked,
+ * for example by a backup: the next run goes on.
+ */
 export async function maintainPartitions(
   pool: Pool,
   partitioned: PartitionedTable,
@@ -35,17 +40,24 @@ export async function maintainPartitions(
   let changed = 0
   let begin = startOf(partitioned, now)
   for (let period = 0; period <= periodsAhead; period++) {
-    if (!existing.has(nameOf(partitioned.table, begin)) && (await makePartition(pool, partitioned, begin))) changed += 1
+    if (!existing.has(nameOf(partitioned.table, begin))) {
+      const made = await makePartition(pool, partitioned, begin)
+      if (made === null) return changed
+      if (made) changed += 1
+    }
     begin = endOf(partitioned, begin)
   }
   if (before_ms === null) return changed
   changed += await emptyDefault(pool, partitioned, before_ms)
-  for (const [name, from] of existing)
-    if (from !== null && endOf(partitioned, from) <= before_ms && (await dropPartition(pool, name))) changed += 1
+  for (const [name, from] of existing) {
+    if (from === null || endOf(partitioned, from) > before_ms) continue
+    if ((await unlessLocked(pool, (sql) => sql.unsafe(`drop table ${name}`))) === null) return changed
+    changed += 1
+  }
   return changed
 }
 
-/** Null if the table stays locked, for example by a backup: the next run tries again. */
+/** Null if the table stays locked. */
 async function unlessLocked<T>(pool: Pool, work: (sql: Transaction) => Promise<T>): Promise<T | null> {
   try {
     return await transact(pool, async (sql) => {
@@ -57,9 +69,6 @@ async function unlessLocked<T>(pool: Pool, work: (sql: Transaction) => Promise<T
     throw error
   }
 }
-
-const dropPartition = async (pool: Pool, name: string): Promise<boolean> =>
-  (await unlessLocked(pool, (sql) => sql.unsafe(`drop table ${name}`))) !== null
 
 export function startOf({ every }: PartitionedTable, at: number): number {
   if (every === 'day') return at - (at % dayMs)
@@ -91,8 +100,9 @@ async function emptyDefault(
         [idFloor(prefix, before)],
       ),
     )
-    sum += deleted?.count ?? 0
-    if (deleted === null || deleted.count < rowsAtOnce) break
+    if (deleted === null) break
+    sum += deleted.count
+    if (deleted.count < rowsAtOnce) break
   }
   return sum
 }
@@ -115,8 +125,8 @@ function beginOf(name: string): number | null {
   return day === null ? null : Date.UTC(Number(day[1]), Number(day[2]) - 1, Number(day[3]))
 }
 
-/** Earlier rows stay in the default partition, and the new one begins after them. False if the table is locked. */
-async function makePartition(pool: Pool, partitioned: PartitionedTable, from: number): Promise<boolean> {
+/** Earlier rows stay in the default partition, and the new one begins after them. Null if the table stays locked. */
+async function makePartition(pool: Pool, partitioned: PartitionedTable, from: number): Promise<boolean | null> {
   const { table, prefix, column = 'id', fillfactor } = partitioned
   const [low, high] = [idFloor(prefix, from), idFloor(prefix, endOf(partitioned, from))]
   const storage = [...(fillfactor === undefined ? [] : [`fillfactor = ${fillfactor}`]), analysedWhenDoubled].join(', ')
@@ -136,7 +146,7 @@ async function makePartition(pool: Pool, partitioned: PartitionedTable, from: nu
         with (${storage})`,
       )
     })
-    return made !== null
+    return made === null ? null : true
   } catch (error) {
     // a row of the period arrived in the default partition meanwhile
     if (sqlState(error) === '23514') return false

@@ -24,7 +24,7 @@ export const foundByHash = (tables: Tables): string[] =>
 /** Unknown tables come from an earlier version and are included. */
 export const isBackedUp = (tables: Tables, table: string): boolean => tables[table]?.to !== 'process'
 
-function accountColumn(tables: Tables, table: string): string {
+export function accountColumn(tables: Tables, table: string): string {
   const scope = tables[table]
   return (scope?.to === 'account' ? scope.column : undefined) ?? 'account_id'
 }
