@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import test, { type TestContext } from 'node:test'
-import { nodeFlags } from '../../scripts/node-flags.mjs'
 import { groups } from '../../src/cli/groups.ts'
 import { runCli } from '../../src/cli/program.ts'
 import { apiClient } from '../support/api.ts'
@@ -16,6 +15,7 @@ import { consoleClient } from '../support/console-api.ts'
 import { testDatabase } from '../support/database.ts'
 import { fullDatabase, fullMessage } from '../support/full-database.ts'
 import { testPool } from '../support/pool.ts'
+import { program } from '../support/program.ts'
 import { until, within } from '../support/waiting.ts'
 
 interface Ran {
@@ -355,14 +355,8 @@ test('doctor changes nothing and reports missing migrations', async (t) => {
 })
 
 async function serve(t: TestContext, env: Record<string, string>) {
-  const child = spawn(
-    process.execPath,
-    [...nodeFlags, join(import.meta.dirname, '../../src/main.ts'), 'serve', '--json'],
-    {
-      env,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  )
+  const [node = '', ...main] = program
+  const child = spawn(node, [...main, 'serve', '--json'], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   t.after(() => child.kill('SIGKILL'))
   const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
   const [line] = (await within(

@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
-import { nodeFlags } from '../../scripts/node-flags.mjs'
 import { groups } from '../../src/cli/groups.ts'
 import { runCli } from '../../src/cli/program.ts'
 import { eventTypes } from '../../src/api/events.ts'
@@ -16,6 +15,7 @@ import { testDatabase } from '../support/database.ts'
 import { rawReceiver, respond } from '../support/raw-receiver.ts'
 import { serviceProcess } from '../support/service.ts'
 import { within } from '../support/waiting.ts'
+import { program } from '../support/program.ts'
 
 async function start(t: TestContext) {
   const database = await testDatabase()
@@ -139,8 +139,9 @@ test('a command whose output is closed ends quietly', async (t) => {
     api.post('/v1/messages', { channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'Hi' } })
   const { id: first, data } = (await run('trigger', 'message.sent', '--json')).json
   const message: string = data.object.id
+  const [node = '', ...main] = program
   const begin = (...argv: string[]) => {
-    const child = spawn(process.execPath, [...nodeFlags, join(import.meta.dirname, '../../src/main.ts'), ...argv], {
+    const child = spawn(node, [...main, ...argv], {
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
     })

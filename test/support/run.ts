@@ -9,6 +9,7 @@ import { join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { removeLeftovers, testCluster } from './cluster.ts'
+import { bundleProgram } from './program.ts'
 import { collectErrors } from './provoked.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -35,6 +36,7 @@ const queue = longestFirst(files)
 const entries = Array.from({ length: Math.min(concurrency * runsEach, queue.length) }, (_, at) => writeEntry(at))
 // the error catalogue can only be checked where every test runs
 const provoked = named.length > 0 ? undefined : collectErrors()
+const bundled = named.length > 0 ? {} : { POSTHORN_TEST_PROGRAM: await bundleProgram(join(cache, 'program')) }
 const cluster = await testCluster()
 await removeLeftovers(cluster.url)
 const status = await new Promise<number>((done) => {
@@ -59,6 +61,7 @@ const status = await new Promise<number>((done) => {
         NODE_COMPILE_CACHE: join(cache, 'compiled'),
         ...process.env,
         ...provoked?.env,
+        ...bundled,
         ...(values.full === true ? { POSTHORN_TEST_FULL: 'true' } : {}),
         POSTHORN_TEST_DATABASE_URL: cluster.url,
       },

@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { nodeFlags } from '../../scripts/node-flags.mjs'
 import { apiClient, type Api } from './api.ts'
 import { ownPort } from './own-port.ts'
+import { program as defaultProgram } from './program.ts'
 import { until, within } from './waiting.ts'
 
 export interface ServiceProcess {
@@ -24,15 +24,11 @@ export interface ServiceProcess {
   printed(): string
 }
 
-const main = join(import.meta.dirname, '../../src/main.ts')
-
-const ofCheckout = [process.execPath, ...nodeFlags, main]
-
 /** The caller starts and stops it. `posthorn`: the program and its first arguments; `options`: after `serve`. */
 export async function serviceProcess(
   dataDir: string,
   settings: Readonly<Record<string, string>> = {},
-  [program, ...first]: readonly string[] = ofCheckout,
+  [program, ...first]: readonly string[] = defaultProgram,
   options: readonly string[] = [],
 ): Promise<ServiceProcess> {
   const port = await ownPort()

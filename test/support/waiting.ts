@@ -32,13 +32,11 @@ export async function until<T>(
 
 /** Rejects if the promise takes longer than the bound. */
 export async function within<T>(what: string, promise: Promise<T>): Promise<T> {
-  const over = new AbortController()
-  const late = machine.sleep(boundMs, over.signal).then(() => {
-    if (!over.signal.aborted) throw new Error(`waited ${boundMs / 1000} s for ${what}`)
-  })
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`waited ${boundMs / 1000} s for ${what}`)), boundMs)
   try {
-    return (await Promise.race([promise, late])) as T
+    return await Promise.race([promise, late])
   } finally {
-    over.abort()
+    clearTimeout(timer)
   }
 }

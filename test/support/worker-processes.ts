@@ -5,10 +5,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { nodeFlags } from '../../scripts/node-flags.mjs'
 import type { Pool } from '../../src/platform/database/sql.ts'
 import { closing } from './closing.ts'
 import { ownPort } from './own-port.ts'
+import { program } from './program.ts'
 import { within } from './waiting.ts'
 import { testSecretKeys } from './world.ts'
 
@@ -21,7 +21,7 @@ export interface WorkerProcesses {
   errors(): string
 }
 
-const main = join(import.meta.dirname, '../../src/main.ts')
+const [node = '', ...main] = program
 
 export async function workerProcesses(
   t: TestContext,
@@ -45,7 +45,7 @@ export async function workerProcesses(
       POSTHORN_LOG_LEVEL: 'error',
       ...settings,
     }
-    const child = spawn(process.execPath, [...nodeFlags, main, 'serve', '--roles', 'worker'], {
+    const child = spawn(node, [...main, 'serve', '--roles', 'worker'], {
       env,
       stdio: ['ignore', 'ignore', 'pipe'],
     })

@@ -1,6 +1,6 @@
 /** Defines the commands that pages use, for a shell in another folder. */
 import { join } from 'node:path'
-import { nodeFlags } from '../../../scripts/node-flags.mjs'
+import { program } from '../program.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const modules = join(root, 'node_modules')
@@ -17,7 +17,7 @@ export const commandLine = `npm() {
     *) return 64 ;;
   esac
 }
-posthorn() { ${node} ${nodeFlags.join(' ')} '${join(root, 'src/main.ts')}' "$@"; }
+posthorn() { ${program.map((word) => `'${word}'`).join(' ')} "$@"; }
 `
 
 export const npmSettings = (home: string): NodeJS.ProcessEnv => ({
