@@ -3,6 +3,9 @@ import type { TestContext } from 'node:test'
 import { scriptedProvider } from './scripted-provider.ts'
 import { startWorld } from './world.ts'
 
+/** A pass of every worker costs five times as much. */
+export const sendingWorkers = ['dispatch', 'callbacks', 'links', 'reconnect', 'sessions']
+
 export interface ScriptedOptions {
   readonly credit_micros?: number
   readonly settings?: object
@@ -60,7 +63,7 @@ export async function scriptedWorld(
     async live(ms: number) {
       for (let passed = 0; passed < ms; passed += 1000) {
         await world.clock.advance(1000)
-        await world.settle()
+        await world.settle(...sendingWorkers)
       }
     },
   }
