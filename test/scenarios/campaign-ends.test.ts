@@ -153,7 +153,8 @@ test('a campaign cancelled while another process has its messages sends nothing 
     const { world, api, id, handedTo } = crowd
     const other = await startProcess(t, world, dies ? 'dying' : 'other')
     const otherPasses = async () => {
-      for (const worker of ['heartbeat', 'campaigns', 'dispatch', 'project-campaigns']) await other.pass(worker)
+      for (const worker of ['heartbeat', 'campaigns', 'dispatch', 'project-campaigns'])
+        await other.tickWhileTimePasses(worker)
     }
     await world.settle('campaign-snapshots')
     for (let i = 0; i < 80; i++) {

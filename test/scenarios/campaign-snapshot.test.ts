@@ -332,11 +332,11 @@ test('a snapshot of thousands with kills and concurrent changes contains everybo
   for (let life = 0; life < 3; life++) {
     const victim = await startProcess(t, world, `victim ${life}`)
     for (let pass = 0; pass < 10 && (await rowsOf(world)) <= written.at(-1)!; pass++)
-      await victim.pass('campaign-snapshots')
+      await victim.tickWhileTimePasses('campaign-snapshots')
     written.push(await rowsOf(world))
     let isOver = false
     const last = victim
-      .pass('campaign-snapshots')
+      .tickWhileTimePasses('campaign-snapshots')
       .catch(() => undefined)
       .finally(() => void (isOver = true))
     const isWriting = async () =>

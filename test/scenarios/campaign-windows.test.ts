@@ -111,7 +111,8 @@ test('messages of a process that dies when the window closes are sent the next d
   await world.settle('campaign-snapshots')
   for (let i = 0; i < 140; i++) {
     await world.tick('heartbeat')
-    for (const worker of ['heartbeat', 'campaigns', 'dispatch', 'project-campaigns']) await other.pass(worker)
+    for (const worker of ['heartbeat', 'campaigns', 'dispatch', 'project-campaigns'])
+      await other.tickWhileTimePasses(worker)
     await world.clock.advance(400)
   }
   await other.kill()

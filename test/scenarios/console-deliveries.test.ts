@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { signedInOwner } from '../support/console-api.ts'
-import { deliveries, message, pass, start, subscribe } from '../support/subscribing.ts'
+import { deliveries, message, advanceAndSettle, start, subscribe } from '../support/subscribing.ts'
 import { until } from '../support/waiting.ts'
 
 const code = (answer: { body: { error?: { code: string } } }) => answer.body.error?.code
@@ -16,7 +16,7 @@ test('a message shows the deliveries of its events to every endpoint', async (t)
   ]
   const sent = await account.api.post('/v1/messages', message())
   await account.api.post('/v1/messages', message())
-  await pass(world, 10_000)
+  await advanceAndSettle(world, 10_000)
 
   const listed = await client.send('GET', `/messages/${sent.body.id}/deliveries`)
   assert.equal(listed.status, 200, JSON.stringify(listed.body))
@@ -39,7 +39,7 @@ test('deliveries of an endpoint are found however many newer ones were created a
   const client = await signedInOwner(world)
   const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
   const sent = await account.api.post('/v1/messages', message())
-  await pass(world, 10_000)
+  await advanceAndSettle(world, 10_000)
   await world.pool`
     insert into webhook_endpoints (account_id, mode, id, url, description, events, status, filters, metadata, created_by, secret, created_at, deleted_at)
     select account_id, mode, 'we_z' || n, url, '', events, 'disabled', '{}', '{}', created_by, '', created_at, created_at
@@ -58,7 +58,7 @@ test('a replayed delivery is pending until its attempt has ended', async (t) => 
   receiver.always({ status: 500 })
   const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
   await account.api.post('/v1/messages', message())
-  await pass(world, 10_000)
+  await advanceAndSettle(world, 10_000)
   const progress = async () => {
     const { pending, failed } = (await client.send('GET', `/deliveries/retry?endpoint=${endpoint.id}`)).body
     return { pending, failed }
@@ -84,7 +84,7 @@ test('failed deliveries are replayed at once, one attempt each, and counted befo
   receiver.always({ status: 500 })
   const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
   for (let n = 0; n < 3; n++) await account.api.post('/v1/messages', message())
-  await pass(world, 10_000)
+  await advanceAndSettle(world, 10_000)
   const failed = await deliveries(account, endpoint.id, '?status=failed')
   assert.deepEqual([failed.length, receiver.received.length], [3, 3])
   const retry = async (more = {}) =>
@@ -104,10 +104,10 @@ test('failed deliveries are replayed at once, one attempt each, and counted befo
     failed: 0,
     created_until: begun.created_until,
   })
-  await pass(world, 10_000)
+  await advanceAndSettle(world, 10_000)
   // a later failure is not part of the replay
   await account.api.post('/v1/messages', message())
-  await pass(world, 10_000)
+  await advanceAndSettle(world, 10_000)
   const ended = await progress(`&created_until=${begun.created_until}`)
   assert.deepEqual([ended.pending, ended.failed, ended.created_until], [0, 2, begun.created_until])
   assert.equal((await progress()).failed, 3)
@@ -128,7 +128,7 @@ test('failed deliveries are replayed at once, one attempt each, and counted befo
   assert.match(refused.body.error.message, /active/)
   client.mode = 'live'
   assert.equal(code(await retry()), 'resource_missing')
-  await pass(world, 86_400_000)
+  await advanceAndSettle(world, 86_400_000)
   assert.equal(receiver.received.length, 7)
   await world.invariants()
 })

@@ -160,7 +160,7 @@ test('a change without an event causes a reset in its account, whichever process
   await look()
   const { key } = await world.services.accounts.createKey({ account_id: client.account!, mode: 'test' })
   assert.equal((await other.api(key).post('/v1/contact_lists', { name: 'Others' })).status, 201)
-  await other.pass('request-log')
+  await other.tickWhileTimePasses('request-log')
   await look()
   await until('the change there', () => reported(heard).length === 2)
   assert.equal((await elsewhere.api.post('/v1/contact_lists', { name: 'Elsewhere' })).status, 201)

@@ -36,15 +36,15 @@ test('a provider that hangs does not delay other channels and has few attempts i
   const hanging = () => provider.sent.filter((message) => message.channel_id === channel).length
   provider.answer = (message) => (message.channel_id === channel ? 'hang' : accepted(message))
   for (const id of [channel, other]) await send({ channel: id })
-  await world.pass('dispatch')
+  await world.tickWhileTimePasses('dispatch')
   for (let hundreds = 0; hundreds < 5; hundreds++) await sendMany(100)
   const most: number[] = []
 
   for (let second = 0; second < 60; second++) {
     const id = await send({ channel: other })
     const before = world.clock.now()
-    await world.pass('dispatch')
-    if ((await read(id)).status !== 'sent') await world.pass('dispatch')
+    await world.tickWhileTimePasses('dispatch')
+    if ((await read(id)).status !== 'sent') await world.tickWhileTimePasses('dispatch')
     assert.equal((await read(id)).status, 'sent', `in second ${second}`)
     assert.ok(world.clock.now() - before < 500, `${world.clock.now() - before} ms in second ${second}`)
     const [inHand] = await world.pool<

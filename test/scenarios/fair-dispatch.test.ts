@@ -75,10 +75,10 @@ test('hanging providers leave capacity for the messages of others', async (t) =>
   await world.settle()
   for (const channel of hanging) await sendMany(channel, 5)
   const began = world.clock.now()
-  for (let i = 0; i < 6; i++) await world.pass('dispatch')
+  for (let i = 0; i < 6; i++) await world.tickWhileTimePasses('dispatch')
 
   const id = await send(other)
-  for (let i = 0; i < 4; i++) await world.pass('dispatch')
+  for (let i = 0; i < 4; i++) await world.tickWhileTimePasses('dispatch')
 
   assert.equal(await status(id), 'sent')
   assert.ok(world.clock.now() - began < latency_ms, 'the others do not hang any more')

@@ -57,7 +57,7 @@ test('parts are joined in any order and across callbacks and processes', async (
   const other = await startProcess(t, world, 'other')
 
   await callBack(part(3, 'c', { total: 3 }))
-  await other.pass('callbacks')
+  await other.tickWhileTimePasses('callbacks')
   await other.kill()
   await callBack(part(1, 'a', { total: 3 }))
   await world.settle('callbacks')

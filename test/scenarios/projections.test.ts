@@ -45,7 +45,7 @@ async function rest(world: World): Promise<void> {
   await until(
     'messages to come to rest',
     async () => {
-      const jobs = await world.pass(...workers)
+      const jobs = await world.tickWhileTimePasses(...workers)
       if (jobs > 0) await world.clock.advance(50)
       return jobs
     },
@@ -172,7 +172,7 @@ const changes: Readonly<Record<string, (scene: Scene) => Promise<readonly Messag
     const id = await channel({ latency_ms: 60 })
     const dying = await startProcess(t, world, 'dying')
     await dying.api(shop.key).post('/v1/messages', text(id, '+4915112345678'))
-    await dying.pass('dispatch')
+    await dying.tickWhileTimePasses('dispatch')
     await dying.api(shop.key).post('/v1/messages', text(id, '+4915112345678'))
     await dying.kill()
     await world.clock.advance(61_000)

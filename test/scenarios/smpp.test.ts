@@ -157,11 +157,11 @@ test('a receipt with the id in another notation finds its message, also in anoth
 
   await world.stop()
   const next = await startProcess(t, world, 'next')
-  await next.pass('sessions')
+  await next.tickWhileTimePasses('sessions')
   await until('a bind', () => sim.bound() === 1)
   await sim.receipt(sim.submitted[0]!, 'DELIVRD', String(0xab01))
   for (let look = 0; look < 3; look++) {
-    await next.pass('callbacks')
+    await next.tickWhileTimePasses('callbacks')
     await world.clock.advance(1000)
   }
 
@@ -211,7 +211,7 @@ test('parts of a text received by different processes are joined', async (t) => 
     bytes: Buffer.concat([Buffer.from([5, 0, 3, 9, 2, number]), Buffer.from(text)]),
   })
   const holder = await startProcess(t, world, 'holder')
-  await holder.pass('sessions')
+  await holder.tickWhileTimePasses('sessions')
   await until('a bind', () => sim.bound() === 1)
 
   const first = await sim.deliver(part(1, 'Hello '))
@@ -380,7 +380,7 @@ test('a reconnect reports an account bound elsewhere as unreachable as soon as t
   const { world, sim, api, channel, status } = await connected(t)
   const holder = await startProcess(t, world, 'holder')
   await until('the holder to have its session', async () => {
-    await holder.pass('sessions')
+    await holder.tickWhileTimePasses('sessions')
     return await isTold(world)
   })
   const reconnect = async () => (await api.post(`/v1/channels/${channel.id}/reconnect`)).status
@@ -390,7 +390,7 @@ test('a reconnect reports an account bound elsewhere as unreachable as soon as t
   sim.cut()
   await until('the connection to end', () => sim.bound() === 0)
   await until('the holder to notice', async () => {
-    await holder.pass('sessions')
+    await holder.tickWhileTimePasses('sessions')
     return (await reconnect()) === 503
   })
   const shown = await status()
@@ -494,7 +494,7 @@ test('one of two processes is bound and sends the messages of both, and the othe
   const { world, sim, api, channel, read } = await connected(t, { settings: { max_messages_per_second: 1000 } })
   const other = await startProcess(t, world, 'other')
   await world.tick('heartbeat', 'sessions')
-  await other.pass('sessions')
+  await other.tickWhileTimePasses('sessions')
   const { key } = await accountKey(world, channel)
 
   const here = (
@@ -505,7 +505,7 @@ test('one of two processes is bound and sends the messages of both, and the othe
       .api(key)
       .post('/v1/messages', { channel: channel.id, to: person, type: 'text', text: { body: 'there' } })
   ).body.id
-  const elsewhere = await other.pass('dispatch')
+  const elsewhere = await other.tickWhileTimePasses('dispatch')
   await world.settle()
 
   assert.deepEqual([elsewhere, (await read(here)).status, (await read(there)).status], [0, 'sent', 'sent'])
@@ -519,7 +519,7 @@ test('one of two processes is bound and sends the messages of both, and the othe
 test('when the bound process dies, another binds and sends its messages', async (t) => {
   const { world, sim, channel, send, read } = await connected(t)
   const holder = await startProcess(t, world, 'holder')
-  await holder.pass('sessions')
+  await holder.tickWhileTimePasses('sessions')
   await until('a bind', () => sim.bound() === 1)
   const { key } = await accountKey(world, channel)
   const left = (
@@ -545,7 +545,7 @@ test('when the bound process dies, another binds and sends its messages', async 
 test('a stopping process releases its session at once', async (t) => {
   const { world, sim } = await connected(t)
   const holder = await startProcess(t, world, 'holder')
-  await holder.pass('sessions')
+  await holder.tickWhileTimePasses('sessions')
   await until('a bind', () => sim.bound() === 1)
   await world.tick('sessions')
   const by = sim.binds.length

@@ -20,7 +20,7 @@ async function twoProcesses(t: TestContext, settings: object = {}) {
     sleeper,
     /** Due a second from now, so it waits in the table. */
     send: (more: object = {}) => scripted.send({ send_at: world.clock.iso(1000), ...more }),
-    pass: async (process: WorldProcess = sleeper) => await process.pass('dispatch'),
+    pass: async (process: WorldProcess = sleeper) => await process.tickWhileTimePasses('dispatch'),
     /** Only the world sends heartbeats meanwhile. */
     async stall(ms = silence) {
       await world.clock.advance(ms)

@@ -4,7 +4,7 @@ import test, { type TestContext } from 'node:test'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import Stripe from 'stripe'
 import { Webhook as SvixWebhook } from 'svix'
-import { deliveries, message, pass, start, subscribe } from '../support/subscribing.ts'
+import { deliveries, message, advanceAndSettle, start, subscribe } from '../support/subscribing.ts'
 
 interface Received {
   readonly body: string
@@ -37,9 +37,9 @@ test('the packages of Standard Webhooks, Svix and Stripe verify every delivery, 
   receiver.always({ status: 500 })
   const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
   await account.api.post('/v1/messages', message())
-  await pass(world, 10_000)
+  await advanceAndSettle(world, 10_000)
   receiver.always({ status: 200 })
-  await pass(world, 60_000)
+  await advanceAndSettle(world, 60_000)
   await account.api.post(`/v1/webhook_endpoints/${endpoint.id}/test`)
 
   const [delivery] = (await deliveries(account, endpoint.id)).filter(

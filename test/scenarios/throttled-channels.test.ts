@@ -102,7 +102,7 @@ test('it waits as long as its provider asks, and sends one message until the pro
   const before = provider.sent.length
   provider.answer = () => 'hang'
   await world.clock.advance(2000)
-  for (let passes = 0; passes < 3; passes++) await world.pass('dispatch')
+  for (let passes = 0; passes < 3; passes++) await world.tickWhileTimePasses('dispatch')
 
   assert.ok(first <= 15, `${first} attempts`)
   assert.deepEqual([before - first, provider.sent.length - before], [0, 1])
@@ -154,7 +154,7 @@ test('a process that takes over the channel respects its pause, and resumes more
   provider.answer = () => throttled({ retry_after_ms: 40_000 })
   await sendMany(100, { send_at: world.clock.iso(1000) })
   await world.clock.advance(1000)
-  for (let passes = 0; passes < 3; passes++) await first.pass('dispatch')
+  for (let passes = 0; passes < 3; passes++) await first.tickWhileTimePasses('dispatch')
   const tried = provider.sent.length
   await first.stop()
   provider.answer = accepted

@@ -114,7 +114,7 @@ test('a similar message in progress to the same recipient is not mistaken for th
   provider.queryStatus = () => ({ kind: 'candidates', found: [{ provider_ids: [providerIdOf(other)] }] })
 
   await world.clock.advance(halfAMinute)
-  await world.pass('dispatch')
+  await world.tickWhileTimePasses('dispatch')
   await until('the question', () => provider.statusQueries.length === 1)
   answer.resolve(accepted({ id: other, attempt: 1 }))
   await world.settle()
@@ -227,7 +227,7 @@ test('a refused second attempt does not affect a message that the provider has r
   const id = await send()
   await world.settle()
   await world.clock.advance(halfAMinute)
-  await world.pass('dispatch')
+  await world.tickWhileTimePasses('dispatch')
   const sentBefore = provider.sent.length
   await callBack(receipt(id, 'accept'))
   await world.settle('callbacks')

@@ -49,7 +49,7 @@ async function waitForStatus(world: World, id: string, end: string): Promise<voi
   await until(
     `${id} to be ${end}`,
     async () => {
-      await world.pass('dispatch')
+      await world.tickWhileTimePasses('dispatch')
       await world.clock.advance(50)
       await world.settle('callbacks')
       const [row] = await world.pool<{ status: string }[]>`select status from messages where id = ${id}`
@@ -69,7 +69,7 @@ test('a message in progress cannot be cancelled, whatever its status', async (t)
   await world.clock.advance(350)
   await pass
   await world.clock.advance(350)
-  await world.pass('dispatch')
+  await world.tickWhileTimePasses('dispatch')
   const again = await api.post(`/v1/messages/${id}/cancel`)
   await waitForStatus(world, id, 'delivered')
 
@@ -91,7 +91,7 @@ test('a message with a slow provider becomes `sending`', async (t) => {
   const { pass } = await beginRun(world)
   await world.clock.advance(350)
   await pass
-  await world.pass('dispatch')
+  await world.tickWhileTimePasses('dispatch')
 
   assert.equal(await status(id), 'sending')
   await waitForStatus(world, id, 'delivered')

@@ -39,7 +39,7 @@ async function start(t: TestContext, settings: object = {}) {
     async hanging(events: number, requests: number) {
       status = 'hang'
       const ids = await happen(world, account, events)
-      await world.pass('deliver')
+      await world.tickWhileTimePasses('deliver')
       await receiver.arrived(requests)
       return ids
     },
@@ -84,7 +84,7 @@ const eventOf = (request: string): string => /service-event-id: (\S+)/i.exec(req
 
 async function passUntil(world: World, what: string, reached: () => Promise<boolean>) {
   await until(what, async () => {
-    await world.pass('deliver')
+    await world.tickWhileTimePasses('deliver')
     return await reached()
   })
 }
@@ -194,7 +194,7 @@ test('another process makes the pending deliveries of a dead one and does not re
   await passUntil(world, '2 deliveries to end', async () => (await places()).ended === 2)
   answer('hang')
   const unsettled = await happen(world, account, 3)
-  await world.pass('deliver')
+  await world.tickWhileTimePasses('deliver')
   await receiver.arrived(6)
   assert.deepEqual(await places(), { queue: 3, retries: 0, ended: 2 })
 
@@ -209,7 +209,7 @@ test('another process makes the pending deliveries of a dead one and does not re
   const sent = receiver.requests.slice(1).map(eventOf)
   assert.deepEqual(sent.toSorted(), [...settled, ...unsettled, ...unsettled].toSorted())
   letGo()
-  await world.pass('deliver')
+  await world.tickWhileTimePasses('deliver')
   await world.settle()
   assert.equal((await places()).ended, 5)
   assert.equal(receiver.requests.length, 9)
@@ -220,7 +220,7 @@ test('many deliveries to a slow receiver are all made, each once', async (t) => 
   const { world, account, answer, letGo, places, receiver } = await start(t)
   answer('hang')
   const ids = await happen(world, account, 50)
-  await world.pass('deliver')
+  await world.tickWhileTimePasses('deliver')
   await receiver.arrived(2)
   answer(200)
   letGo()
@@ -251,11 +251,11 @@ test('disabling an endpoint ends its pending deliveries, even if it is enabled a
   await account.api.patch(path, { status: 'disabled' })
   const dropped = await deliveries(account, endpoint_id, '&status=failed')
   await account.api.patch(path, { status: 'active' })
-  await world.pass('deliver')
+  await world.tickWhileTimePasses('deliver')
   const begun = receiver.requests.length
   answer(200)
   letGo()
-  await world.pass('deliver')
+  await world.tickWhileTimePasses('deliver')
   await world.clock.advance(60_000)
   await world.settle()
 
@@ -282,7 +282,7 @@ test('nothing is sent to an endpoint after the request that disabled it was answ
   await account.api.patch(`/v1/webhook_endpoints/${endpoint_id}`, { status: 'disabled' })
   answer(200)
   letGo()
-  await world.pass('deliver')
+  await world.tickWhileTimePasses('deliver')
 
   assert.equal(receiver.requests.length, begun)
   await world.invariants()
@@ -314,7 +314,7 @@ test('deleting an endpoint ends its pending deliveries, and a failed attempt is 
   await account.api.delete(`/v1/webhook_endpoints/${endpoint_id}`)
   answer(500)
   letGo(500)
-  await world.pass('deliver')
+  await world.tickWhileTimePasses('deliver')
   await world.clock.advance(60_000)
   await world.settle()
 
@@ -332,7 +332,7 @@ test('pending deliveries go to the new URL of an endpoint', async (t) => {
   await hanging(12, 2)
 
   await account.api.patch(`/v1/webhook_endpoints/${endpoint_id}`, { url: `http://${receiver.host}/new` })
-  await world.pass('deliver')
+  await world.tickWhileTimePasses('deliver')
   const old = receiver.requests.length - 1
   answer(200)
   letGo()
@@ -383,7 +383,7 @@ test('a delivery that succeeds while the queue is read is not sent again', async
 
   const gate = await world.pool.reserve()
   await gate`select pg_advisory_lock(4711)`
-  const passing = world.pass('deliver')
+  const passing = world.tickWhileTimePasses('deliver')
   const readers = async () =>
     Number(
       (
@@ -397,7 +397,7 @@ test('a delivery that succeeds while the queue is read is not sent again', async
   await gate`select pg_advisory_unlock(4711)`
   gate.release()
   await passing
-  await world.pass('deliver')
+  await world.tickWhileTimePasses('deliver')
 
   assert.equal(receiver.requests.length, 2)
   assert.deepEqual(await places(), { queue: 0, retries: 0, ended: 1 })

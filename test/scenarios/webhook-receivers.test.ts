@@ -165,7 +165,7 @@ test('receivers that hang do not delay others', async (t) => {
   }
 
   await happen(world, account, 30)
-  const passing = world.pass('deliver')
+  const passing = world.tickWhileTimePasses('deliver')
   await quick.arrived(20 * 30)
   const hungThen = hung.requests.length
 
@@ -188,7 +188,7 @@ test('deliveries in progress of a dead process are made by another within ten se
   const other = (await startProcess(t, world, 'other')).app
   await happen(world, account)
   const began = world.clock.now()
-  const passing = world.pass('deliver')
+  const passing = world.tickWhileTimePasses('deliver')
   await receiver.arrived(1)
   hang = false
 
@@ -213,7 +213,7 @@ test('deliveries in progress of a dead process are made by another within ten se
 test('a shutdown releases hanging attempts without counting them and finishes the others', async (t) => {
   const { world, account, receiver, endpoint_id } = await facing(t, () => undefined)
   await happen(world, account)
-  const passing = world.pass('deliver')
+  const passing = world.tickWhileTimePasses('deliver')
   await receiver.arrived(1)
 
   await Promise.all([world.stop(), passing])
@@ -230,7 +230,7 @@ test('a shutdown records finished attempts without waiting for hanging ones', as
     (socket, request, index) => void (index === 0 || respond(200)(socket, request, index)),
   )
   await happen(world, account, 2)
-  const passing = world.pass('deliver')
+  const passing = world.tickWhileTimePasses('deliver')
   await receiver.arrived(2)
   await passing
 

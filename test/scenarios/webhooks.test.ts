@@ -5,7 +5,7 @@ import Stripe from 'stripe'
 import { recordEvents } from '../../src/platform/events/outbox.ts'
 import { signedInOwner } from '../support/console-api.ts'
 import { holdOpen } from '../support/open-transactions.ts'
-import { deliveries, message, pass, start, subscribe } from '../support/subscribing.ts'
+import { deliveries, message, advanceAndSettle, start, subscribe } from '../support/subscribing.ts'
 import type { Receiver } from '../support/receiver.ts'
 import { until } from '../support/waiting.ts'
 
@@ -16,7 +16,7 @@ test('every change of a message reaches the endpoint, signed over the raw body',
   const endpoint = await subscribe(account, receiver)
 
   const sent = await account.api.post('/v1/messages', message())
-  await pass(world, 10_000)
+  await advanceAndSettle(world, 10_000)
 
   // separate connections may arrive in any order
   assert.deepEqual(receiver.received.map(({ json }) => json.type as string).toSorted(), [
@@ -57,7 +57,7 @@ test('a failing delivery is retried eight times at the documented delays, with t
   receiver.always({ status: 500 })
   const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
   await account.api.post('/v1/messages', message())
-  await pass(world, 10_000)
+  await advanceAndSettle(world, 10_000)
   const bodies = () => new Set(receiver.received.map(({ body }) => body))
   const [first] = await deliveries(account, endpoint.id)
   assert.deepEqual([first.status, first.attempts, first.error], ['pending', 1, 'status_500'])
@@ -69,12 +69,12 @@ test('a failing delivery is retried eight times at the documented delays, with t
       next >= attempted + delay * 1000 && next <= attempted + delay * 1000 + Math.min(delay * 100, 5_000),
       `delay ${index}`,
     )
-    await pass(world, next - attempted - 1)
+    await advanceAndSettle(world, next - attempted - 1)
     assert.equal(receiver.received.length, index + 1, `before delay ${index}`)
-    await pass(world, 1)
+    await advanceAndSettle(world, 1)
     assert.equal(receiver.received.length, index + 2, `after delay ${index}`)
   }
-  await pass(world, 7 * 86_400_000)
+  await advanceAndSettle(world, 7 * 86_400_000)
 
   assert.equal(receiver.received.length, 9)
   assert.equal(bodies().size, 1)
@@ -91,7 +91,7 @@ test('an endpoint receives subscribed and filtered events of its mode from its c
   const { world, account } = await start(t)
   const [delivered, filtered, all] = [world.receiver(), world.receiver(), world.receiver()]
   await account.api.post('/v1/messages', message())
-  await pass(world, 10_000)
+  await advanceAndSettle(world, 10_000)
   const live = await world.account({ mode: 'live' })
   const foreign = world.receiver()
   await subscribe(live, foreign)
@@ -103,7 +103,7 @@ test('an endpoint receives subscribed and filtered events of its mode from its c
 
   await account.api.post('/v1/messages', message())
   await account.api.post('/v1/messages', { ...message('+15005550006'), channel: 'ch_test_whatsapp' })
-  await pass(world, 10_000)
+  await advanceAndSettle(world, 10_000)
 
   const types = (receiver: Receiver) => receiver.received.map(({ json }) => json.type as string).toSorted()
   assert.deepEqual(types(delivered), ['message.delivered', 'message.delivered'])
@@ -118,19 +118,19 @@ test('events of a disabled endpoint are never sent, and pending deliveries are d
   receiver.always({ status: 503 })
   const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
   await account.api.post('/v1/messages', message())
-  await pass(world, 10_000)
+  await advanceAndSettle(world, 10_000)
 
   const disabled = await account.api.patch(`/v1/webhook_endpoints/${endpoint.id}`, { status: 'disabled' })
   const [dropped] = await deliveries(account, endpoint.id)
   await account.api.post('/v1/messages', message())
-  await pass(world, 10_000)
+  await advanceAndSettle(world, 10_000)
   receiver.always({ status: 200 })
   receiver.received.length = 0
   await account.api.patch(`/v1/webhook_endpoints/${endpoint.id}`, { status: 'active' })
-  await pass(world, 86_400_000)
+  await advanceAndSettle(world, 86_400_000)
   assert.deepEqual(receiver.received, [])
   await account.api.post('/v1/messages', message())
-  await pass(world, 10_000)
+  await advanceAndSettle(world, 10_000)
 
   assert.equal(disabled.body.status, 'disabled')
   assert.deepEqual([dropped.status, dropped.error, dropped.attempts], ['failed', 'endpoint_disabled', 1])
@@ -144,13 +144,13 @@ test('fifty failures in a row disable an endpoint, and the owner gets an e-mail'
   receiver.always({ status: 500 })
   const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
   for (let i = 0; i < 60; i++) await account.api.post('/v1/messages', message())
-  await pass(world, 10_000)
+  await advanceAndSettle(world, 10_000)
   assert.equal(receiver.received.length, 5)
   const statuses: string[] = []
 
   for (let second = 0; second < 50; second++) {
     const before = receiver.received.length
-    await pass(world, 1_000)
+    await advanceAndSettle(world, 1_000)
     assert.ok(receiver.received.length - before <= 1)
     statuses.push((await account.api.get(`/v1/webhook_endpoints/${endpoint.id}`)).body.status)
   }
@@ -171,7 +171,7 @@ test('each owner of an account gets an e-mail about a disabled endpoint', async 
   receiver.always({ status: 500 })
   const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
   for (let i = 0; i < 3; i++) await account.api.post('/v1/messages', message())
-  await pass(world, 10_000)
+  await advanceAndSettle(world, 10_000)
 
   assert.equal((await account.api.get(`/v1/webhook_endpoints/${endpoint.id}`)).body.status, 'disabled')
   const emails = await world.pool<
@@ -188,16 +188,16 @@ test('one success closes the circuit breaker and resets the count', async (t) =>
   receiver.always({ status: 500 })
   const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
   for (let i = 0; i < 12; i++) await account.api.post('/v1/messages', message())
-  await pass(world, 10_000)
-  await pass(world, 1_000)
+  await advanceAndSettle(world, 10_000)
+  await advanceAndSettle(world, 1_000)
   receiver.always({ status: 200 })
 
-  await pass(world, 1_000)
-  await pass(world, 1_000)
+  await advanceAndSettle(world, 1_000)
+  await advanceAndSettle(world, 1_000)
   const after = receiver.received.length
   receiver.always({ status: 500 })
   for (let i = 0; i < 7; i++) await account.api.post('/v1/messages', message())
-  await pass(world, 5_000)
+  await advanceAndSettle(world, 5_000)
 
   assert.ok(after >= 12, `the rest followed at once: ${after}`)
   assert.equal((await account.api.get(`/v1/webhook_endpoints/${endpoint.id}`)).body.status, 'active')
@@ -239,7 +239,7 @@ test('a failed test is retried like any other delivery', async (t) => {
   receiver.answerNext({ status: 500 })
 
   const tested = await account.api.post(`/v1/webhook_endpoints/${endpoint.id}/test`)
-  await pass(world, 35_000)
+  await advanceAndSettle(world, 35_000)
 
   assert.deepEqual([tested.body.status, tested.body.attempts, tested.body.error], ['pending', 1, 'status_500'])
   assert.equal(receiver.received.length, 2)
@@ -255,7 +255,7 @@ test('attempts on request during a short outage do not disable an endpoint, sche
   for (let n = 0; n < 10; n++) await account.api.post(`/v1/webhook_endpoints/${endpoint.id}/test`)
   assert.deepEqual([receiver.received.length, await status()], [10, 'active'])
 
-  for (let second = 0; second < 40; second++) await pass(world, 1_000)
+  for (let second = 0; second < 40; second++) await advanceAndSettle(world, 1_000)
   assert.deepEqual([receiver.received.length, await status()], [13, 'disabled'])
 })
 
@@ -264,11 +264,11 @@ test('an ended delivery can be retried once on request, and a pending one is 409
   receiver.always({ status: 500 })
   const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
   await account.api.post('/v1/messages', message())
-  await pass(world, 10_000)
+  await advanceAndSettle(world, 10_000)
   const [delivery] = await deliveries(account, endpoint.id)
   const path = `/v1/webhook_endpoints/${endpoint.id}/deliveries/${delivery.id}/retry`
   const tooEarly = await account.api.post(path)
-  await pass(world, 40_000)
+  await advanceAndSettle(world, 40_000)
 
   const failedAgain = await account.api.post(path)
   receiver.always({ status: 201 })
@@ -309,7 +309,7 @@ test('a delivery shows no next attempt during a test or retry on request', async
   await until('the attempt to have ended', async () => (await deliveries(account, endpoint.id))[0].attempts === 1)
   const [waiting] = await deliveries(account, endpoint.id)
   receiver.always({ status: 500 })
-  await pass(world, 40_000)
+  await advanceAndSettle(world, 40_000)
   const retried = await answeredEarly(`${path}/deliveries/${tested.id}/retry`)
 
   assert.deepEqual([tested.status, tested.attempts, tested.next_attempt_at], ['pending', 0, null])
@@ -359,13 +359,13 @@ test('loaded deliveries of a disabled endpoint are not sent, even if it is enabl
   receiver.always({ status: 500 })
   const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
   for (let i = 0; i < 10; i++) await account.api.post('/v1/messages', message())
-  await pass(world, 10_000)
+  await advanceAndSettle(world, 10_000)
   const before = receiver.received.length
   receiver.always({ status: 200 })
 
   for (const status of ['disabled', 'active'])
     await account.api.patch(`/v1/webhook_endpoints/${endpoint.id}`, { status })
-  await pass(world, 60_000)
+  await advanceAndSettle(world, 60_000)
 
   assert.equal(before, 5)
   assert.equal(receiver.received.length, before)
@@ -378,7 +378,7 @@ test('no delivery that was pending when an endpoint was disabled is sent after i
   receiver.always({ status: 500 })
   const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
   await account.api.post('/v1/messages', message())
-  await pass(world, 10_000)
+  await advanceAndSettle(world, 10_000)
   await world.pool`
     insert into webhook_retries (endpoint_id, id, account_id, mode, event_id, event_type, attempts, next_run_at, created_at)
     select endpoint_id, left(id, 20) || lpad(n::text, 10, '0'), account_id, mode, event_id, event_type, attempts, next_run_at, created_at
@@ -388,7 +388,7 @@ test('no delivery that was pending when an endpoint was disabled is sent after i
 
   for (const status of ['disabled', 'active'])
     await account.api.patch(`/v1/webhook_endpoints/${endpoint.id}`, { status })
-  await pass(world, 60_000)
+  await advanceAndSettle(world, 60_000)
 
   assert.equal(receiver.received.length, 0)
   await world.invariants()
@@ -400,12 +400,12 @@ test('a delivery whose event is deleted ends as failed', async (t) => {
   const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
   await account.api.post('/v1/messages', message())
   await world.settle()
-  await pass(world, 10_000)
+  await advanceAndSettle(world, 10_000)
   assert.equal((await world.pool`select 1 from webhook_retries`).length, 1)
   await world.pool`delete from events`
   await world.pool`update webhook_retries set event_id = 'evt_gone'`
 
-  await pass(world, 60_000)
+  await advanceAndSettle(world, 60_000)
 
   assert.deepEqual(
     [(await deliveries(account, endpoint.id))[0].status, (await deliveries(account, endpoint.id))[0].error],

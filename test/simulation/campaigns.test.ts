@@ -153,7 +153,7 @@ async function simulate(t: TestContext, { world, random, shop, trial, channel, c
   const foldInDisorder = async () => {
     await holdOpen(world.pool, async (tx) => {
       await tx`select from message_transitions where status = ${random.pick(['queued', 'sent', 'delivered'])} for update skip locked`
-      await processes.pass(random.pick(processes.all), 'project-campaigns')
+      await processes.tickWhileTimePasses(random.pick(processes.all), 'project-campaigns')
     })
   }
   const snapshotOf = async (id: string): Promise<number> => {

@@ -211,7 +211,8 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
           for (const worker of ['dispatch', 'callbacks', 'project-test'])
             jobs += await whileTimePasses(() => process.app.worker(worker).tick())
           // retries take hours, so the queue may still have jobs
-          for (const worker of ['fan-out', 'deliver']) await whileTimePasses(() => processes.pass(process, worker))
+          for (const worker of ['fan-out', 'deliver'])
+            await whileTimePasses(() => processes.tickWhileTimePasses(process, worker))
         }
         const [waiting] = await world.pool<{ rows: number }[]>`
           select (select count(*) from dispatch_jobs) + (select count(*) from callback_items) as rows`

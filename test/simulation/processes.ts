@@ -5,7 +5,7 @@ import type { World } from '../support/world.ts'
 
 export interface SimulatedProcesses {
   readonly all: readonly WorldProcess[]
-  pass(process: WorldProcess, worker: string): Promise<number>
+  tickWhileTimePasses(process: WorldProcess, worker: string): Promise<number>
   readonly work: () => Promise<void>
   /** During a run of every worker, after a replacement has started. */
   readonly killOne: () => Promise<void>
@@ -31,22 +31,24 @@ export async function simulatedProcesses({
   const life = { born: 0, deaths: 0 }
   const begin = () => start(`process ${++life.born}`)
   const all: WorldProcess[] = [await begin(), await begin()]
-  const pass = (process: WorldProcess, worker: string): Promise<number> =>
+  const tickWhileTimePasses = (process: WorldProcess, worker: string): Promise<number> =>
     process.app
       .worker(worker)
       .tick()
       .catch(() => 0)
   return {
     all,
-    pass,
+    tickWhileTimePasses,
     async work() {
-      await Promise.all(Array.from({ length: 1 + random.below(4) }, () => pass(random.pick(all), random.pick(workers))))
+      await Promise.all(
+        Array.from({ length: 1 + random.below(4) }, () => tickWhileTimePasses(random.pick(all), random.pick(workers))),
+      )
     },
     async killOne() {
       const at = random.below(all.length)
       const dying = all[at]!
       all[at] = await begin()
-      const passes = workers.map((worker) => pass(dying, worker))
+      const passes = workers.map((worker) => tickWhileTimePasses(dying, worker))
       for (let turns = random.below(8); turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve))
       await dying.kill()
       void Promise.all(passes)
@@ -54,7 +56,7 @@ export async function simulatedProcesses({
     },
     async letTimePass() {
       await world.clock.advance(random.pick(stepsMs))
-      await Promise.all(all.map((process) => pass(process, 'heartbeat')))
+      await Promise.all(all.map((process) => tickWhileTimePasses(process, 'heartbeat')))
     },
     deaths: () => life.deaths,
   }

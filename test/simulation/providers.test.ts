@@ -240,7 +240,7 @@ async function simulate(t: TestContext, scene: Scene) {
         await world.clock.advance(15_000)
         for (const process of processes.all) await process.app.worker('heartbeat').tick()
         for (const process of processes.all)
-          for (const worker of workers) await whileTimePasses(() => processes.pass(process, worker))
+          for (const worker of workers) await whileTimePasses(() => processes.tickWhileTimePasses(process, worker))
         await whileTimePasses(() => callBack(1000))
         const [waiting] = await world.pool<
           { rows: number }[]

@@ -15,7 +15,7 @@ export interface WorldProcess {
   readonly app: App
   readonly base_url: string
   api(key?: string): Api
-  pass(worker: string): Promise<number>
+  tickWhileTimePasses(worker: string): Promise<number>
   /** Listens to other processes; its workers run as time passes. */
   start(): Promise<void>
   stop(): Promise<void>
@@ -66,7 +66,7 @@ export async function startProcess(t: TestContext, world: PlatformWorld, name: s
     app,
     base_url,
     api: (key) => apiClient(base_url, key),
-    pass: (worker) => world.idleWatch.whileTimePasses(() => app.worker(worker).tick()),
+    tickWhileTimePasses: (worker) => world.idleWatch.whileTimePasses(() => app.worker(worker).tick()),
     async start() {
       started = true
       await app.start()

@@ -27,7 +27,7 @@ export async function subscribe(account: TestAccount, receiver: Receiver, more: 
 export const deliveries = async (account: TestAccount, id: string, query = '') =>
   (await account.api.get(`/v1/webhook_endpoints/${id}/deliveries${query}`)).body.data
 
-export async function pass(world: World, ms: number) {
+export async function advanceAndSettle(world: World, ms: number) {
   await world.clock.advance(ms)
   await world.settle()
 }

@@ -150,8 +150,8 @@ export interface World extends PlatformWorld {
   account(options?: AccountOptions): Promise<TestAccount>
   /** One pass of each of these workers, in order, at this very moment; resolves to the number of jobs worked on. */
   tick(...workers: string[]): Promise<number>
-  /** As `tick`, for passes that wait for somebody who hangs: time goes on when nothing else does. */
-  pass(...workers: string[]): Promise<number>
+  /** As `tick`, for work that waits for a hanging peer: the clock advances whenever nothing else happens. */
+  tickWhileTimePasses(...workers: string[]): Promise<number>
   /** Passes of these workers, by default of all but heartbeat and periodic jobs, until none finds work. */
   settle(...workers: string[]): Promise<void>
   /** Stops the service in order, while time goes on. The end of the test does so as well. */
@@ -182,7 +182,7 @@ export interface TestAccount {
 
 /** The transaction id within the position of an event. */
 const xidMask = 2 ** 48 - 1
-const houseWorkers = ['heartbeat', 'periodic-jobs', 'storage']
+const maintenanceWorkers = ['heartbeat', 'periodic-jobs', 'storage']
 
 /** The whole service on a port of 127.0.0.1, its workers at rest: `tick` and `settle` move them. All of it ends with the test. */
 export async function startWorld(t: TestContext, options: PlatformOptions = {}): Promise<World> {
@@ -213,14 +213,14 @@ export async function startWorld(t: TestContext, options: PlatformOptions = {}):
   const base_url = `http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}`
   const api = (key?: string | { key: string }) =>
     apiClient(base_url, typeof key === 'object' ? key.key : key, async (path) => {
-      if (path.startsWith('/v1/events')) await feedIsRipe(pool)
+      if (path.startsWith('/v1/events')) await feedIsComplete(pool)
     })
   const tick = async (...workers: string[]) => {
     let jobs = 0
     for (const worker of workers) jobs += await within(`a pass of ${worker}`, app.worker(worker).tick())
     return jobs
   }
-  const allWorkers = app.workers.map((worker) => worker.name).filter((name) => !houseWorkers.includes(name))
+  const allWorkers = app.workers.map((worker) => worker.name).filter((name) => !maintenanceWorkers.includes(name))
   return {
     ...parts,
     woken,
@@ -231,7 +231,7 @@ export async function startWorld(t: TestContext, options: PlatformOptions = {}):
     api,
     tick,
     account: (wanted = {}) => makeAccount(app, api, wanted),
-    pass: (...workers) => parts.idleWatch.whileTimePasses(() => tick(...workers)),
+    tickWhileTimePasses: (...workers) => parts.idleWatch.whileTimePasses(() => tick(...workers)),
     async settle(...workers) {
       const names = workers.length > 0 ? workers : allWorkers
       await until(
@@ -252,19 +252,19 @@ export async function startWorld(t: TestContext, options: PlatformOptions = {}):
  * Resolves once the event feed shows all that was written: it holds back what lies above the oldest transaction of the whole server, and those of
  * other tests are on it too. What a transaction of this database holds back stays so, unless it is autovacuum's, which no test begins.
  */
-async function feedIsRipe(pool: Pool): Promise<void> {
+async function feedIsComplete(pool: Pool): Promise<void> {
   await until(
     'transactions elsewhere on the server to let go of the event feed',
     async () => {
-      const [row] = await pool<{ held: boolean }[]>`
+      const [row] = await pool<{ held_back: boolean }[]>`
         select exists (
           select from pg_stat_activity
           where (datname is distinct from current_database() or backend_type = 'autovacuum worker')
             and backend_xid::text::bigint <= (select max(position) & ${xidMask} from events)
-        ) as held`
-      return row!.held
+        ) as held_back`
+      return row!.held_back
     },
-    (held) => !held,
+    (held_back) => !held_back,
   )
 }
 

@@ -16,7 +16,7 @@ test('all jobs of a dead process are rescued in one run, and every process is wo
     select account_id, mode, id, channel_id, account_id || ':' || channel_id, 1, ${world.clock.iso(60_000)}, 'dead' from messages`
   const told = t.mock.method(world.platform, 'notify')
 
-  const worked = await world.pass('dispatch')
+  const worked = await world.tickWhileTimePasses('dispatch')
 
   const [left] = await world.pool`select count(*) filter (where process_id = 'dead')::int as dead from dispatch_jobs`
   assert.deepEqual([worked >= 4500, left!['dead']], [true, 0])
