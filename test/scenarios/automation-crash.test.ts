@@ -10,11 +10,11 @@ import { effort, seedsOf } from '../support/effort.ts'
 
 const seed = seedsOf(1, '1')[0]!
 const sources = 6
-const runsEach = effort(120, 400)
+const runsEach = effort(70, 400)
 const workers = 3
 const price = 7500
 const credit = 2 * sources * runsEach * price
-const dueWithinMs = effort(4_000, 10_000)
+const dueWithinMs = effort(3_000, 10_000)
 const clock = systemClock()
 
 const numberOf = (source: number, n: number): string => `+1999555${String(1000 + source * runsEach + n)}`

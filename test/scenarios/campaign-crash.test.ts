@@ -16,7 +16,7 @@ const workers = 3
 const price = 7500
 const credit = 2 * campaignsAtOnce * recipientsEach * price
 const clock = systemClock()
-const wildMs = effort(8_000, 20_000)
+const wildMs = effort(5_000, 20_000)
 
 test('despite kills, pauses, resumes and cancels, each recipient has one message or a reason, and counters, wallet and events are exact', async (t) => {
   const service = await startApiAlone(t, { POSTHORN_SIMULATOR: 'true' }, credit)

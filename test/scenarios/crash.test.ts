@@ -14,7 +14,7 @@ import { effort, seedsOf } from '../support/effort.ts'
 
 const clock = systemClock()
 const seed = Number(seedsOf(1, '1')[0])
-const rounds = effort(6, 20)
+const rounds = effort(3, 20)
 /** Enough that one commit is recorded in several steps. */
 const senders = 24
 

@@ -14,11 +14,11 @@ import { within } from '../support/waiting.ts'
 import { startWorld, type World } from '../support/world.ts'
 import { effort, seedsOf } from '../support/effort.ts'
 
-const count = effort(6_000, 100_000)
+const count = effort(3_000, 100_000)
 const seed = seedsOf(1, '1')[0]!
 const processes = 2
 const price = 7500
-const rowsAtOnce = effort(200, 3000)
+const rowsAtOnce = effort(100, 3000)
 const script = join(import.meta.dirname, '../support/producing-process.ts')
 
 test(
