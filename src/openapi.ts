@@ -11,7 +11,7 @@ import { makeLog } from './platform/observability/log.ts'
 import { makeSecrets } from './platform/secrets/secrets.ts'
 
 /** Opens no connection. */
-function everyRoute(): { readonly routes: readonly Route[]; readonly consoleRoutes: readonly Route[] } {
+export function everyRoute(): { readonly routes: readonly Route[]; readonly consoleRoutes: readonly Route[] } {
   const pool = openPool('postgres://nobody@127.0.0.1:1/none')
   const secrets = makeSecrets({ current: Buffer.alloc(32).toString('base64'), previous: [] }, Buffer.alloc(32))
   return buildApp({ pool, clock: systemClock(), settings: readConfig({}), secrets, log: makeLog('silent') })

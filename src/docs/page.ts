@@ -44,7 +44,6 @@ function assets(): Assets {
     script,
     headers: {
       'content-security-policy': policy,
-      'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
     },
   }

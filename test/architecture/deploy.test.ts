@@ -10,6 +10,8 @@ import { validate } from 'dockerfile-utils'
 import { CORE_SCHEMA, load, loadAll, mergeTag } from 'js-yaml'
 import { groups } from '../../src/cli/groups.ts'
 import { readConfig, settingRows } from '../../src/config/config.ts'
+import { limits } from '../../src/api/limits.ts'
+import { everyRoute } from '../../src/openapi.ts'
 import { roles } from '../../src/platform/platform.ts'
 import { dockerContext, imageOf, instructionsOf } from '../support/dockerfile.ts'
 import { root } from './sources.ts'
@@ -206,6 +208,20 @@ test('a build stage installs optional packages, which contain native bindings', 
     builders.filter((stage) => /^RUN npm ci.*(--omit[= ]optional|--no-optional|--ignore-scripts)/m.test(stage)),
     [],
   )
+})
+
+test('proxies let every body pass that an operation accepts', () => {
+  const largest = Math.max(
+    limits.callback_body_bytes,
+    ...[...everyRoute().routes, ...everyRoute().consoleRoutes].map(
+      ({ body_bytes_max = limits.body_bytes }) => body_bytes_max,
+    ),
+  )
+  const [, nginx] = /^ {2}client_max_body_size (\d+)m;$/m.exec(textOf('deploy/nginx/posthorn.conf'))!
+  const [, caddy] = /max_size (\d+)MiB/.exec(textOf('deploy/caddy/Caddyfile'))!
+
+  assert.ok(Number(nginx) * 1024 ** 2 > largest, `nginx: ${nginx} MB, the service: ${largest} bytes`)
+  assert.ok(Number(caddy) * 1024 ** 2 > largest, `Caddy: ${caddy} MB, the service: ${largest} bytes`)
 })
 
 test('the systemd unit finds the program wherever npm installs it', () => {

@@ -9,15 +9,19 @@ async function answerTo(
   base_url: string,
   bytes: string,
 ): Promise<{ status: number; head: string; code: string | undefined }> {
-  const socket = connect(Number(new URL(base_url).port), '127.0.0.1')
-  socket.write(bytes)
-  const answer = await text(socket)
-  const [head, body] = answer.split('\r\n\r\n') as [string, string]
+  const { head, body } = await rawAnswerTo(base_url, bytes)
   return {
     status: Number(head.split(' ')[1]),
-    head: head.toLowerCase(),
+    head,
     code: (JSON.parse(body === '' ? '{}' : body) as { error?: { code: string } }).error?.code,
   }
+}
+
+async function rawAnswerTo(base_url: string, bytes: string): Promise<{ head: string; body: string }> {
+  const socket = connect(Number(new URL(base_url).port), '127.0.0.1')
+  socket.write(bytes)
+  const [head, body] = (await text(socket)).split('\r\n\r\n') as [string, string]
+  return { head: head.toLowerCase(), body }
 }
 
 test('an unknown method is 404, and 401 without a key', async (t) => {
@@ -178,4 +182,56 @@ test('an invalid body gets at most a hundred failures', async (t) => {
     assert.equal(status, 400)
     assert.ok(body.error.details.length <= 100, String(body.error.details.length))
   }
+})
+
+test('no answer may be guessed to be of another type, whoever makes it', async (t) => {
+  const world = await startWorld(t, { settings: { cors_origins: ['https://app.example.com'] } })
+  const { key } = await world.account()
+  const get = (path: string, ...headers: string[]) =>
+    [`GET ${path} HTTP/1.1`, 'Host: x', ...headers, 'Connection: close', '', ''].join('\r\n')
+  const mine = `Authorization: Bearer ${key}`
+  const routes = [...world.app.routes, ...world.app.consoleRoutes].filter(({ method }) => method !== 'GET')
+  const requests = [
+    // the parser of HTTP, Node and the framework
+    'nonsense\r\n\r\n',
+    'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n',
+    `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`,
+    'GET /v1/me HTTP/1.1\r\nConnection: close\r\n\r\n',
+    'GET /v1/me HTTP/1.0\r\n\r\n',
+    get('/v1/me', 'Expect: the unexpected'),
+    get('/%zz'),
+    get(`/v1/messages/${'x'.repeat(3000)}`),
+    // errors and results of every kind of path
+    ...[
+      '/',
+      '/v1',
+      '/v1/me',
+      '/nothing',
+      '/docs',
+      '/docs/nothing',
+      '/docs/openapi.json',
+      '/llms.txt',
+      '/media/nothing',
+    ].map((path) => get(path)),
+    ...[
+      '/console',
+      '/console/assets/nothing',
+      '/console/assets/..%2f..',
+      '/console/api/nothing',
+      '/console/api/session',
+    ].map((path) => get(path)),
+    ...['/healthz', '/readyz', '/metrics', '/hooks/channels/nothing', '/hooks/payments/nothing'].map((path) =>
+      get(path),
+    ),
+    ...['/v1/me', '/v1/nothing', '/v1/events?type=nothing', '/v1/contacts/export'].map((path) => get(path, mine)),
+    ...['/v1/messages', '/v1/nothing'].map((path) => get(path, mine).replace('GET', 'POST')),
+    get('/v1/me', 'Origin: https://app.example.com', 'Access-Control-Request-Method: GET').replace('GET', 'OPTIONS'),
+    ...routes.map(({ method, path }) => get(path.replaceAll(/[{}]/g, '')).replace('GET', method)),
+  ]
+
+  const answers: Record<string, string> = {}
+  for (const bytes of requests) answers[bytes.slice(0, 60)] = (await rawAnswerTo(world.base_url, bytes)).head
+  const missing = Object.entries(answers).filter(([, head]) => !head.includes('\r\nx-content-type-options: nosniff'))
+  assert.deepEqual(missing, [])
+  assert.ok(Object.keys(answers).length > 50)
 })

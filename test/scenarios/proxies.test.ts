@@ -1,4 +1,4 @@
-/** The proxies of deploy/ in front of a service: TLS, client addresses, internal paths, large files, event streams. */
+/** The proxy configurations of deploy/, each in front of a service: TLS, client addresses, every public path, bodies up to the service's limits, and live events. */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { Agent, request, type Dispatcher } from 'undici'
+import { limits } from '../../src/api/limits.ts'
 import { certificate, certificateKey } from '../support/certificate.ts'
 import { closing } from '../support/closing.ts'
 import { signedInOwner } from '../support/console-api.ts'
@@ -177,22 +178,6 @@ for (const proxy of [nginx, caddy])
       )
       assert.equal(listening.statusCode, 200)
 
-      // the service refuses large bodies, but accepts larger contact files
-      const large = await ask('/v1/messages', {
-        method: 'POST',
-        headers: json,
-        body: JSON.stringify({ text: 'x'.repeat(2 * 1024 * 1024) }),
-      })
-      const file = `phone\n${Array.from({ length: 350_000 }, (_, i) => `+49151${String(i).padStart(8, '0')}\n`).join('')}`
-      const imported = await ask('/v1/contact_imports?consent_declared=true', {
-        method: 'POST',
-        headers: { ...headers, 'content-type': 'text/csv' },
-        body: file,
-      })
-      assert.ok(file.length > 4 * 1024 * 1024)
-      assert.deepEqual([large.status, JSON.parse(large.text).error.code], [413, 'payload_too_large'])
-      assert.equal(imported.status, 202, imported.text.slice(0, 500))
-
       if (proxy === nginx) {
         const redirected = await request(`${http}/docs?a=1`, {
           dispatcher: friend,
@@ -204,5 +189,166 @@ for (const proxy of [nginx, caddy])
           [308, 'https://posthorn.example.com/docs?a=1'],
         )
       }
+    },
+  )
+
+const kindsOfPaths = (printed: string): string[] => [
+  ...new Set([...printed.matchAll(/^[├└]── (\/[^/\s(]*)/gm)].map(([, kind]) => kind!)),
+]
+
+for (const proxy of [nginx, caddy])
+  test(
+    `every public path is answered through ${proxy.program} as by the service itself`,
+    { skip: without(proxy.program) },
+    async (t) => {
+      const world = await startWorld(t, { settings: { trusted_proxies: ['127.0.0.1'] } })
+      const { https } = await startProxy(t, proxy, new URL(world.base_url).host)
+      const client = from('127.0.0.2')
+      closing(t, () => client.destroy())
+      const answer = async (base: string, method: string, path: string) => {
+        const { statusCode, headers, body } = await request(`${base}${path}`, {
+          method: method as 'GET',
+          dispatcher: client,
+        })
+        const text = await body.text()
+        return {
+          status: statusCode,
+          type: headers['content-type'],
+          length: text.length,
+          own: 'x-request-id' in headers,
+        }
+      }
+      const inside = ['/', '/healthz', '/readyz', '/metrics']
+      const kinds = kindsOfPaths(world.app.server.printRoutes({ commonPrefix: false }))
+      const { text: page } = await request(`${world.base_url}/console`).then(async ({ body }) => ({
+        text: await body.text(),
+      }))
+      const [asset] = /\/console\/assets\/[^"]+/.exec(page)!
+      const paths = [
+        ...[...world.app.routes, ...world.app.consoleRoutes].map(({ method, path }) => [
+          method,
+          path.replaceAll(/[{}]/g, ''),
+        ]),
+        ...world.app.routes.map(({ method, path }) => [method, `/console/api${path.replaceAll(/[{}]/g, '')}`]),
+        ...[
+          '/docs',
+          '/docs/',
+          '/docs/guides/sending',
+          '/docs/openapi.json',
+          '/llms.txt',
+          '/console',
+          '/console/a/b',
+          asset,
+          '/v1',
+          '/media/x',
+          '/hooks/none',
+        ].map((path) => ['GET', path]),
+        ...['/hooks/channels/x', '/hooks/payments/stripe'].map((path) => ['POST', path]),
+      ].filter(([method, path]) => !(method === 'GET' && path === '/console/api/stream')) as [string, string][]
+
+      const missed = kinds.filter(
+        (kind) => !inside.includes(kind) && !paths.some(([, path]) => path === kind || path.startsWith(`${kind}/`)),
+      )
+      const different: object[] = []
+      for (const [method, path] of paths) {
+        const [own, passed] = await Promise.all([answer(world.base_url, method, path), answer(https, method, path)])
+        if (!passed.own || own.status !== passed.status || own.type !== passed.type)
+          different.push({ method, path, own, passed })
+      }
+      const outside = await Promise.all(inside.map((path) => answer(https, 'GET', path)))
+
+      assert.deepEqual(missed, [])
+      assert.deepEqual(different, [])
+      assert.deepEqual(
+        outside.map(({ status, own }) => [status, own]),
+        inside.map(() => [404, false]),
+      )
+    },
+  )
+
+const megabyte = 1024 * 1024
+const boundary = 'a-boundary'
+const fileForm = (head: string, bytes: number, filename: string) => {
+  const [before, after] = [
+    `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${filename}"\r\ncontent-type: application/octet-stream\r\n\r\n`,
+    `\r\n--${boundary}--\r\n`,
+  ]
+  return Buffer.concat([
+    Buffer.from(before),
+    Buffer.from(head, 'latin1'),
+    Buffer.alloc(bytes - head.length),
+    Buffer.from(after),
+  ])
+}
+
+for (const proxy of [nginx, caddy])
+  test(
+    `bodies and files as large as the service accepts pass ${proxy.program}; larger ones get the refusal of the service`,
+    { skip: without(proxy.program) },
+    async (t) => {
+      const world = await startWorld(t, {
+        settings: { trusted_proxies: ['127.0.0.1'], import_bytes_max: 6 * megabyte },
+      })
+      const account = await world.account()
+      const owner = await signedInOwner(world)
+      const { https } = await startProxy(t, proxy, new URL(world.base_url).host)
+      const client = from('127.0.0.2')
+      closing(t, () => client.destroy())
+      const send = async (
+        path: string,
+        type: string,
+        body: string | Uint8Array,
+        headers: Record<string, string> = {},
+      ) => {
+        const answer = await request(`${https}${path}`, {
+          method: 'POST',
+          dispatcher: client,
+          headers: { authorization: `Bearer ${account.key}`, 'content-type': type, ...headers },
+          body,
+        })
+        const text = await answer.body.text()
+        assert.ok('x-request-id' in answer.headers, `${path}: ${answer.statusCode} ${text.slice(0, 200)}`)
+        return { status: answer.statusCode, body: JSON.parse(text) }
+      }
+      const ofOwner = {
+        cookie: owner.cookie!,
+        'service-console': '1',
+        'service-account': owner.account!,
+        'service-mode': 'test',
+        origin: world.platform.settings.base_url,
+      }
+      const text = (bytes: number) => JSON.stringify({ text: 'x'.repeat(bytes - '{"text":""}'.length) })
+      const rows = (bytes: number) => `phone\n${'+4915112345678\n'.repeat(Math.floor((bytes - 6) / 15))}`
+      const media = (bytes: number) =>
+        send(
+          '/console/api/media',
+          `multipart/form-data; boundary=${boundary}`,
+          fileForm('\x89PNG\r\n\x1a\n', bytes, 'a.png'),
+          ofOwner,
+        )
+
+      const largest = await send('/v1/messages', 'application/json', text(limits.body_bytes))
+      const larger = await send('/v1/messages', 'application/json', text(limits.body_bytes + 1))
+      const callback = await send('/hooks/channels/ch_none', 'application/json', text(limits.callback_body_bytes))
+      const imports = [
+        await send('/v1/contact_imports?consent_declared=true', 'text/csv', rows(6 * megabyte)),
+        await send('/console/api/imports', 'text/csv', rows(6 * megabyte), ofOwner),
+        await send('/v1/contact_imports?consent_declared=true', 'text/csv', rows(7 * megabyte)),
+      ]
+      const uploads = [await media(25 * megabyte), await media(25 * megabyte + 1)]
+      const address = new URL(uploads[0]!.body.url)
+      const served = await request(`${https}${address.pathname}${address.search}`, { dispatcher: client })
+      const bytes = (await served.body.bytes()).length
+
+      assert.deepEqual([largest.status, larger.status, callback.status], [400, 413, 404])
+      assert.deepEqual(
+        imports.map(({ status, body }) => body.error?.code ?? status),
+        [202, 201, 'payload_too_large'],
+      )
+      assert.deepEqual(
+        uploads.map(({ status, body }) => body.error?.code ?? status),
+        [201, 'payload_too_large'],
+      )
+      assert.deepEqual([served.statusCode, bytes], [200, 25 * megabyte])
     },
   )

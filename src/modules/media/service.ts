@@ -220,7 +220,6 @@ function headersOf({ content_type, filename, id, message_id }: MediaRow): Record
     'content-type': content_type!,
     'content-disposition': `${shown ? 'inline' : 'attachment'}; filename*=UTF-8''${name}`,
     'content-security-policy': "sandbox; default-src 'none'",
-    'x-content-type-options': 'nosniff',
     'cache-control': 'private, max-age=3600',
   }
 }

@@ -36,7 +36,7 @@ export function mountHooks(server: FastifyInstance, path: string, budget: BodyBu
           ? await readBody(request.raw, limits.callback_body_bytes, budget, `hook ${id}`)
           : new Uint8Array()
       const answer = await receive(id, call, bodyOf)
-      return reply.header('x-content-type-options', 'nosniff').type(answer.content_type).send(answer.body)
+      return reply.type(answer.content_type).send(answer.body)
     },
   })
 }

@@ -195,6 +195,7 @@ test('at the connection limit a new connection gets an error in the envelope and
 
   assert.match(head!, /^HTTP\/1\.1 503 Service Unavailable\r\n[^]*Retry-After: 1\r\n[^]*Connection: close$/)
   assert.deepEqual([JSON.parse(body!).error.code, JSON.parse(body!).error.type], ['upstream_unavailable', 'api_error'])
+  assert.match(head!, /X-Content-Type-Options: nosniff/)
   assert.equal(beyond, 4)
   assert.equal(answers.length, 3)
   assert.equal(await served.figure('connections_refused', 'all'), 1)

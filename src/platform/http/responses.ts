@@ -118,6 +118,7 @@ export function rawAnswer(problem: Problem, request_id: string, base_url: string
   const headers = {
     'Content-Type': 'application/json; charset=utf-8',
     'X-Request-Id': request_id,
+    'X-Content-Type-Options': 'nosniff',
     ...problem.headers,
     'Content-Length': Buffer.byteLength(body),
     Connection: 'close',

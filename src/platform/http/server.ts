@@ -241,6 +241,7 @@ function refuseMalformed({ ids, log, settings }: Platform, error: Error, socket:
 function begin(platform: Platform, request: FastifyRequest, reply: FastifyReply): void {
   request.arrived_at = platform.clock.now()
   reply.header('x-request-id', request.id)
+  reply.header('x-content-type-options', 'nosniff')
   normalizeContentType(request)
   beginTrace(platform.tracing, request)
 }

@@ -52,7 +52,6 @@ export function mountSinglePage(server: FastifyInstance, { path, folder, is_http
       acceptRanges: false,
       immutable: true,
       maxAge: yearSeconds * 1000,
-      setHeaders: (reply) => void reply.header('x-content-type-options', 'nosniff'),
     })
   })
 }
@@ -70,7 +69,6 @@ const pageHeaders = (nonce: string, is_https: boolean): Record<string, string> =
     "frame-ancestors 'none'",
   ].join('; '),
   'cache-control': 'no-store',
-  'x-content-type-options': 'nosniff',
   'referrer-policy': 'same-origin',
   ...(is_https ? { 'strict-transport-security': `max-age=${yearSeconds}` } : {}),
 })

@@ -38,7 +38,6 @@ export const exportRoutes = (exporting: ExportService): Route[] => [
     expensive: { narrow: 'Try again later.' },
     replies: { 200: ContactExport },
     errors: ['resource_missing'],
-    handler: async ({ caller, params, sql }) =>
-      reply(200, await exporting.record(sql, caller, params['id']!), { 'x-content-type-options': 'nosniff' }),
+    handler: async ({ caller, params, sql }) => reply(200, await exporting.record(sql, caller, params['id']!)),
   }),
 ]
