@@ -35,6 +35,18 @@ async function openPlatform(world: World) {
 const begin = async (admin: ConsoleClient, account: string) =>
   await admin.send('POST', '/admin/impersonations', { account, reason: 'Ticket 4711' })
 
+const csv = { accept: 'text/csv' }
+
+/** Operations that write a file of persons if they are asked for CSV. */
+function csvRoutes({ app }: World): { method: string; path: string }[] {
+  const routes = app.routes.filter((route) => route.csv !== undefined)
+  assert.deepEqual(
+    routes.map(({ operation }) => operation),
+    ['campaigns.list_recipients', 'campaigns.rehearse'],
+  )
+  return routes.map(({ method, path }) => ({ method, path: path.replace('{id}', 'cmp_none') }))
+}
+
 test('only platform administrators see accounts, users and e-mails', async (t) => {
   const world = await startWorld(t, fast)
   const { admin, account, tess } = await openPlatform(world)
@@ -104,6 +116,11 @@ test('acting for an account allows reading and little else, and is in both audit
   ] as const)
     assert.equal(code(await admin.send(method, path, body)), 'impersonation_restricted', `${method} ${path}`)
 
+  for (const { method, path } of csvRoutes(world)) {
+    assert.equal(code(await admin.send(method, path, undefined, csv)), 'impersonation_restricted', `${method} ${path}`)
+    assert.equal(code(await admin.send(method, path)), 'resource_missing', `${method} ${path}`)
+  }
+
   const ended = await admin.send('DELETE', '/admin/impersonations')
   assert.deepEqual([ended.status, ended.body.impersonating, ended.body.accounts[0].id], [200, null, home])
   assert.equal(code(await admin.send('GET', '/v1/messages')), 'account_required')
@@ -147,7 +164,13 @@ test('changing credentials, rolling keys and exporting need a recent password; r
 
   for (const [method, path, body] of guarded)
     assert.notEqual(await asked(method, path, body), 'reauthentication_required', path)
+  for (const { method, path } of csvRoutes(world))
+    assert.equal(code(await owner.send(method, path, undefined, csv)), 'resource_missing', path)
   await world.clock.advance(10 * minute + 1)
+  for (const { method, path } of csvRoutes(world)) {
+    assert.equal(code(await owner.send(method, path, undefined, csv)), 'reauthentication_required', path)
+    assert.equal(code(await owner.send(method, path)), 'resource_missing', path)
+  }
   for (const [method, path, body] of guarded)
     assert.equal(await asked(method, path, body), 'reauthentication_required', path)
   assert.equal(await asked('PATCH', '/v1/channels/ch_1', { name: 'Other' }), 'resource_missing')

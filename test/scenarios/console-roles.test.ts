@@ -149,3 +149,26 @@ test('operations need a session, and administration needs a platform administrat
     assert.deepEqual([refused.status, refused.body?.error?.code], [403, 'admin_required'], route.operation)
   }
 })
+
+test('only roles that may export contacts get recipients and rehearsals as CSV', async (t) => {
+  const world = await startWorld(t, { settings: { rate_limit_console: 1_000_000 } })
+  await world.account()
+  const client = await signedInOwner(world)
+  const routes = world.app.routes.filter(({ csv }) => csv !== undefined)
+  const wrong: string[] = []
+  for (const role of roles) {
+    await world.pool`update memberships set role = ${role}`
+    for (const mode of ['live', 'test'] as const) {
+      client.mode = mode
+      for (const route of routes) {
+        const { body } = await client.send(route.method, callable(route), undefined, { accept: 'text/csv' })
+        const allowed = body?.error?.code !== 'role_not_allowed'
+        if (allowed !== (isAllowed(ruleOf(route), role, mode) && isAllowed(['transfers', 'write'], role, mode)))
+          wrong.push(`${route.operation} as CSV by ${role} in ${mode} mode: ${allowed ? 'allowed' : 'refused'}`)
+      }
+    }
+  }
+
+  assert.equal(routes.length, 2)
+  assert.deepEqual(wrong, [])
+})

@@ -283,12 +283,30 @@ test('a change is streamed once also after the clock was set back', async (t) =>
   assert.deepEqual(reported(heard), ['reset', `message.sent ${id}`, `message.delivered ${id}`])
 })
 
-test('a session has a limited number of streams', async (t) => {
+test('a session has at most ten streams, and an account a hundred', async (t) => {
   const { world, client } = await signedIn(t)
-  for (let open = 0; open < 20; open++) await listen(t, world, client)
+  const { streams } = world.services.operators
+  const path = `/stream?account=${client.account!}&mode=test`
+  for (let open = 0; open < 10; open++) await listen(t, world, client)
+  const ofSession = await client.send('GET', path)
 
-  const { status, body, headers } = await client.send('GET', `/stream?account=${client.account!}&mode=test`)
-  assert.deepEqual([status, body.error.code, headers['retry-after']], [429, 'rate_limit_exceeded', '15'])
+  for (let open = 10; open < 100; open++)
+    streams.open({
+      account_id: client.account! as 'acc_1',
+      mode: 'test',
+      cookie_hash: `session ${Math.floor(open / 10)}`,
+      role: 'viewer',
+      last_id: undefined,
+    })
+  const member = await memberWith(world, client, 'developer')
+  const ofAccount = await member.send('GET', path)
+  streams.open({ account_id: 'acc_other', mode: 'test', cookie_hash: 'other', role: 'viewer', last_id: undefined })
+
+  for (const { status, body, headers } of [ofSession, ofAccount])
+    assert.deepEqual([status, body.error.code, headers['retry-after']], [429, 'rate_limit_exceeded', '15'])
+  assert.match(ofSession.body.error.message, /session has 10/)
+  assert.match(ofAccount.body.error.message, /account has 100/)
+  assert.equal(streams.count, 101)
 })
 
 test('screens update by themselves', { skip: withoutChromium }, async (t) => {

@@ -4,14 +4,14 @@ import type { IncomingMessage } from 'node:http'
 import type { Caller, Mode } from '../../api/caller.ts'
 import type { Id } from '../../api/ids.ts'
 import { Problem, type ProblemCode } from '../../api/problem.ts'
-import { addressList, clientAddress } from '../../platform/http/headers.ts'
+import { addressList, asksForCsv, clientAddress } from '../../platform/http/headers.ts'
 import type { Entered, Guard } from '../../platform/http/guard.ts'
 import type { RateLimiter } from '../../platform/http/rate-limit.ts'
 import type { RecorderOf } from '../../platform/http/audit-hook.ts'
 import type { Route } from '../../platform/http/route.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { isOpenToImpersonation } from './platform-admin/impersonation.ts'
-import { mayIn, permissionFor, type Role, scopesOf } from './roles.ts'
+import { mayIn, type Permission, permissionFor, type Role, scopesOf } from './roles.ts'
 import type { Access, ConsoleFacts, ConsoleRoute, Entrant } from './route.ts'
 import { cookieHash, cookieOf, requireRecent, type Session, type Sessions, takesRecent } from './sign-in/sessions.ts'
 
@@ -40,12 +40,13 @@ export function consoleGuard(parts: GuardParts, prefix: string, routes: readonly
       const entrant: Entrant = { session, address: clientAddress(request.raw, isTrusted) }
       if (access === 'public') return { caller: nobody(request), session: entrant }
       if (session === null) throw new Problem('session_required')
-      requireOpenFor(session, route, permission)
+      const permissions = permissionsFor(route, permission, request.raw)
+      requireOpenFor(session, route, permissions)
       if (access === 'session') return { caller: nobody(request), session: entrant }
       if (access === 'admin') return { caller: adminOf(session, request), session: entrant }
       const entered = await memberOf(parts, session, request, moded)
-      requireRole(route, entered, permission)
-      if (takesRecent(route.operation)) requireRecent(parts.platform, session)
+      requireRole(route, entered, permissions)
+      if (permissions.includes('export') || takesRecent(route.operation)) requireRecent(parts.platform, session)
       return { caller: entered.caller, session: entrant }
     },
   }
@@ -65,9 +66,20 @@ async function limit({ platform, limiter }: GuardParts, cookie: string, reply: F
   )
 }
 
+/** A file of persons is an export, whichever operation writes it (behaviour: console 3.5). */
+function permissionsFor(
+  route: Route,
+  permission: Permission | undefined,
+  { headers }: IncomingMessage,
+): readonly Permission[] {
+  const own = permission === undefined ? [] : [permission]
+  return route.csv !== undefined && asksForCsv(headers.accept) ? [...own, 'export'] : own
+}
+
 /** An impersonator may read, and run a few operations that help the account. */
-function requireOpenFor({ impersonation }: Session, route: Route, permission: ConsoleFacts['permission']): void {
-  if (impersonation !== null && !isOpenToImpersonation(route, permission)) throw new Problem('impersonation_restricted')
+function requireOpenFor({ impersonation }: Session, route: Route, permissions: readonly Permission[]): void {
+  if (impersonation !== null && !isOpenToImpersonation(route, permissions))
+    throw new Problem('impersonation_restricted')
 }
 
 /** CSRF protection: other sites can send neither the header nor our origin. */
@@ -91,7 +103,9 @@ export function codesAtGuard(route: ConsoleRoute): ProblemCode[] {
   if (access === 'public') return codes
   codes.push(
     'session_required',
-    ...(isOpenToImpersonation(route, permission) ? [] : ['impersonation_restricted' as const]),
+    ...(isOpenToImpersonation(route, permission === undefined ? [] : [permission])
+      ? []
+      : ['impersonation_restricted' as const]),
   )
   if (access === 'session') return codes
   if (access === 'admin') return [...codes, 'admin_required']
@@ -146,10 +160,10 @@ async function memberOf(
   return { caller, session, role: account.role }
 }
 
-function requireRole(route: Route, { caller, role }: Member, permission: ConsoleFacts['permission']): void {
+function requireRole(route: Route, { caller, role }: Member, permissions: readonly Permission[]): void {
   const allowed =
     (route.scope === null || caller.scopes.includes(route.scope)) &&
-    (permission === undefined || mayIn(role, caller.mode, permission))
+    permissions.every((permission) => mayIn(role, caller.mode, permission))
   if (!allowed)
     throw new Problem(
       'role_not_allowed',

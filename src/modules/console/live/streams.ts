@@ -20,7 +20,9 @@ const beatEveryMs = 15_000
 const eventsMax = 500
 const resetEveryMs = 1_000
 const streamsMax = 2_000
-const ofSessionMax = 20
+/** Per process, like `streamsMax`. */
+const ofSessionMax = 10
+const ofAccountMax = 100
 const bufferedBytesMax = 64 * 1024
 const opening = 'retry: 2000\n\n'
 
@@ -71,9 +73,7 @@ export class Streams {
 
   /** Starts with the next run. Throws `rate_limit_exceeded` if too many are open. */
   open(listener: Listener): Readable {
-    const own = [...this.#all].filter(({ cookie_hash }) => cookie_hash === listener.cookie_hash).length
-    if (own >= ofSessionMax) throw tooMany(`The session has ${ofSessionMax} streams open already. Close one.`)
-    if (this.#all.size >= streamsMax) throw tooMany('Too many consoles are open here. Ask every 15 seconds instead.')
+    this.#requireCapacity(listener)
     const out = new Readable({ read: () => undefined, highWaterMark: bufferedBytesMax })
     const stream: Stream = { ...listener, out, types: readableTypes(scopesOf(listener.role, listener.mode)) }
     out.once('close', () => this.#forget(stream))
@@ -87,6 +87,21 @@ export class Streams {
       this.#counted()
     }
     return out
+  }
+
+  #requireCapacity({ cookie_hash, account_id }: Listener): void {
+    let [ofSession, ofAccount] = [0, 0]
+    for (const stream of this.#all) {
+      if (stream.cookie_hash === cookie_hash) ofSession += 1
+      if (stream.account_id === account_id) ofAccount += 1
+    }
+    if (ofSession >= ofSessionMax)
+      throw tooMany(`The session has ${ofSessionMax} event streams open, which is the limit. Close one.`)
+    if (ofAccount >= ofAccountMax)
+      throw tooMany(
+        `The account has ${ofAccountMax} event streams open, which is the limit. Close some, or ask every 15 seconds instead.`,
+      )
+    if (this.#all.size >= streamsMax) throw tooMany('Too many consoles are open here. Ask every 15 seconds instead.')
   }
 
   /** Consoles of the account refetch. */

@@ -102,5 +102,5 @@ const open: ReadonlySet<string> = new Set(openToImpersonation)
 
 export const isOpenToImpersonation = (
   { method, operation }: Pick<Route, 'method' | 'operation'>,
-  permission: Permission | undefined,
-): boolean => permission !== 'export' && (method === 'GET' || open.has(operation))
+  permissions: readonly Permission[],
+): boolean => !permissions.includes('export') && (method === 'GET' || open.has(operation))
