@@ -624,7 +624,7 @@ create table events (
 CREATE INDEX events_feed ON ONLY public.events USING btree (account_id, mode, "position", id);
 CREATE INDEX events_object ON ONLY public.events USING btree (object_id, "position", id);
 CREATE INDEX events_position ON ONLY public.events USING btree ("position", id);
-CREATE INDEX events_rare_types ON ONLY public.events USING btree (account_id, mode, type, "position", id) WHERE (type <> ALL (ARRAY['message.sent'::text, 'message.delivered'::text, 'message.read'::text]));
+CREATE INDEX events_type ON ONLY public.events USING btree (account_id, mode, type, "position", id);
 
 create table events_default partition of events DEFAULT with (autovacuum_analyze_scale_factor=1);
 
@@ -1020,11 +1020,23 @@ create table request_log (
   user_id text collate "C",
   duration_ms integer not null,
   created_at timestamp with time zone not null,
+  count integer default 1 not null,
   constraint request_log_pkey PRIMARY KEY (account_id, mode, id),
   constraint request_log_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text])))
 ) partition by range (id);
+CREATE INDEX request_log_code ON ONLY public.request_log USING btree (account_id, mode, code, id) WHERE (status >= 400);
+CREATE INDEX request_log_code_method ON ONLY public.request_log USING btree (account_id, mode, code, method, id) WHERE (status >= 400);
+CREATE INDEX request_log_method ON ONLY public.request_log USING btree (account_id, mode, method, ((status >= 400)), id);
+CREATE INDEX request_log_refused ON ONLY public.request_log USING btree (account_id, mode, ((status >= 400)), id);
 
 create table request_log_default partition of request_log DEFAULT with (autovacuum_analyze_scale_factor=1);
+
+create table request_log_sizes (
+  account_id text collate "C" not null,
+  day date not null,
+  bytes bigint not null,
+  constraint request_log_sizes_pkey PRIMARY KEY (account_id, day)
+);
 
 create table schema_functions (
   name text not null,

@@ -139,9 +139,25 @@ create table request_log (
   user_id text collate "C",
   duration_ms integer not null,
   created_at timestamptz not null,
-  primary key (account_id, mode, id)
+  -- requests that the row stands for: more than one for refusals beyond twenty a second and key
+  count integer not null default 1
 ) partition by range (id);
 create table request_log_default partition of request_log default with (autovacuum_analyze_scale_factor = 1);
+-- one index for each combination of filters (src/modules/console/request-log/repository.ts)
+create index request_log_refused on request_log (account_id, mode, (status >= 400), id);
+create index request_log_method on request_log (account_id, mode, method, (status >= 400), id);
+create index request_log_code on request_log (account_id, mode, code, id) where status >= 400;
+create index request_log_code_method on request_log (account_id, mode, code, method, id) where status >= 400;
+-- last, as on events
+alter table request_log add primary key (account_id, mode, id);
+
+-- Size of an account's rows in the request log by the UTC day of their creation: beyond a limit the oldest rows go.
+create table request_log_sizes (
+  account_id text collate "C" not null,
+  day date not null,
+  bytes bigint not null,
+  primary key (account_id, day)
+);
 
 -- The inbox: a conversation is one person on one channel, changed by inbound messages only. Its id is made of that of its first message.
 create table conversations (

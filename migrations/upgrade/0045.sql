@@ -35,6 +35,32 @@ alter index channels_templates_due rename to channels_templates_refresh;
 -- protected the request log from processes of an older version; those are stopped now
 drop rule request_log_kept on request_log;
 
+-- An index for each combination of filters of the request log and of the event feed. Primary keys are made last, as in the squashed migrations.
+alter table request_log add column count integer not null default 1;
+alter table request_log drop constraint request_log_pkey;
+create index request_log_refused on request_log (account_id, mode, (status >= 400), id);
+create index request_log_method on request_log (account_id, mode, method, (status >= 400), id);
+create index request_log_code on request_log (account_id, mode, code, id) where status >= 400;
+create index request_log_code_method on request_log (account_id, mode, code, method, id) where status >= 400;
+alter table request_log add primary key (account_id, mode, id);
+create table request_log_sizes (
+  account_id text collate "C" not null,
+  day date not null,
+  bytes bigint not null,
+  primary key (account_id, day)
+);
+insert into request_log_sizes (account_id, day, bytes)
+select account_id, (created_at at time zone 'UTC')::date,
+  sum(600 + octet_length(path) + octet_length(coalesce(operation, '')) + 3 * octet_length(coalesce(code, '')))
+from request_log
+group by 1, 2;
+drop index events_rare_types;
+drop index events_object;
+alter table events drop constraint events_pkey;
+create index events_type on events (account_id, mode, type, position, id);
+create index events_object on events (object_id, position, id);
+alter table events add primary key (account_id, mode, id);
+
 -- Ledger entries are ordered by a sequence per account instead of their ids.
 alter table ledger_entries add column sequence bigint;
 update ledger_entries e set sequence = n.sequence

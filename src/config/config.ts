@@ -250,6 +250,11 @@ export const settingsTable = {
     fallback: '7',
     about: "Days that the console's log of requests is kept, up to a day longer.",
   },
+  POSTHORN_REQUEST_LOG_MAX_BYTES: {
+    read: whole(65_536, 1024 ** 4),
+    fallback: '52428800',
+    about: "The size of an account's log of requests, in bytes, indexes included; beyond it the oldest rows go.",
+  },
   POSTHORN_SMTP_URL: {
     read: url(['smtp:', 'smtps:']),
     fallback: undefined,
@@ -447,6 +452,7 @@ function configOf(values: Values & Pick<Config, 'provider_urls'>, simulator: boo
     event_retention_ms: values.POSTHORN_EVENT_RETENTION_DAYS * dayMs,
     delivery_retention_ms: values.POSTHORN_DELIVERY_RETENTION_DAYS * dayMs,
     request_log_retention_ms: values.POSTHORN_REQUEST_LOG_RETENTION_DAYS * dayMs,
+    request_log_bytes_max: values.POSTHORN_REQUEST_LOG_MAX_BYTES,
     traces: tracesOf(values),
     provider_urls: values.provider_urls,
     simulator,

@@ -47,6 +47,8 @@ export interface Settings {
   readonly event_retention_ms: number
   readonly delivery_retention_ms: number
   readonly request_log_retention_ms: number
+  /** Per account. */
+  readonly request_log_bytes_max: number
   /** Absent: no tracing. */
   readonly traces: TraceSettings | undefined
   /** For live-mode tests and benchmarks; never in production. */

@@ -18,6 +18,10 @@ export const LoggedRequest = Type.Object(
     }),
     user_id: NullableString({ description: 'Who sent it in the console (`usr_`), or null.' }),
     duration_ms: Type.Integer({ description: 'How long the answer took, in milliseconds.' }),
+    count: Type.Integer({
+      description:
+        'Requests that the entry stands for: more than 1 for refusals of a key beyond 20 a second. The other fields are those of the first.',
+    }),
     created_at: Timestamp(),
   },
   { $id: 'LoggedRequest', description: 'A refusal or a change, kept for seven days. Bodies and keys are never kept.' },

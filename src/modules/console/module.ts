@@ -19,6 +19,7 @@ export const consoleModule: Module<Omit<ConsoleServices, 'platform'>, { readonly
     invitations: ofInstallation,
     memberships: ofInstallation,
     request_log: ofAccount,
+    request_log_sizes: ofAccount,
     sessions: ofInstallation,
     sign_in_failures: ofInstallation,
     user_tokens: ofInstallation,

@@ -13,6 +13,7 @@ import { Streams } from './live/streams.ts'
 import { peopleCommands } from './people/commands.ts'
 import { passwordResets } from './people/resets.ts'
 import { offerSetup } from './people/setup.ts'
+import { forgetSizes } from './request-log/repository.ts'
 import { requestRing } from './request-log/ring.ts'
 import { secondFactorPeriodicJobs } from './sign-in/second-factor.ts'
 import { sessions, type Sessions } from './sign-in/sessions.ts'
@@ -67,13 +68,17 @@ const operatorPeriodicJobs = (platform: Platform, open: Sessions): PeriodicJob[]
   {
     name: 'maintain-request-log-partitions',
     every_ms: 3600_000,
-    run: () =>
-      maintainPartitions(
-        platform.pool,
+    run: async () => {
+      const { pool, clock, retention_clock, settings } = platform
+      const before = retention_clock.now() - settings.request_log_retention_ms
+      const changed = await maintainPartitions(
+        pool,
         { table: 'request_log', prefix: 'req', every: 'day' },
-        platform.clock.now(),
-        platform.retention_clock.now() - platform.settings.request_log_retention_ms,
-      ),
+        clock.now(),
+        before,
+      )
+      return changed + (await forgetSizes(pool, isoTime(before)))
+    },
   },
   {
     name: 'delete-old-conversations',

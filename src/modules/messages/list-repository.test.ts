@@ -1,13 +1,13 @@
 /** The message list: the right messages in order, at a constant cost per page. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import postgres from '#postgres'
 import { idFloor } from '../../lib/ids.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { maintainPartitions } from '../../platform/database/partitions.ts'
 import { jsonRows, type Pool } from '../../platform/database/sql.ts'
+import { explaining, readsWholly } from '../../../test/support/plans.ts'
 import { until } from '../../../test/support/waiting.ts'
-import { startPlatform, type PlatformWorld } from '../../../test/support/world.ts'
+import { startPlatform } from '../../../test/support/world.ts'
 import { aggregateStatusCounts, listMessages, type MessageFilters } from './list-repository.ts'
 
 const tenant = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24v', mode: 'live' } as const
@@ -185,63 +185,14 @@ test('every filter reads its page through an index, even if matches are old or m
     { updated_after: isoTime(startMs + many * 50 + 5000) },
     { updated_after: isoTime(startMs) },
   ]
+  const explain = explaining(t, world.database_url)
   for (const filter of filters) {
-    const { plans, read } = await explained(world, filter)
+    const plans = await explain((sql) => listMessages(sql, tenant, filter, { limit: 20, starting_after: undefined }))
 
-    assert.ok(
-      !plans.some(
-        (node) =>
-          node['Node Type'] === 'Seq Scan' &&
-          String(node['Relation Name']).startsWith('messages') &&
-          Number(node['Actual Rows']) > 0,
-      ),
-      `${JSON.stringify(filter)} reads every message`,
-    )
-    assert.ok(read <= readMax, `${JSON.stringify(filter)} reads ${read} rows`)
+    assert.ok(!readsWholly(plans, 'messages'), `${JSON.stringify(filter)} reads every message`)
+    assert.ok(plans.read <= readMax, `${JSON.stringify(filter)} reads ${plans.read} rows`)
   }
 })
-
-type PlanNode = Record<string, unknown> & { Plans?: PlanNode[] }
-
-/** The nodes of the plans, and the rows that their scans read. */
-async function explained(world: PlatformWorld, filters: MessageFilters): Promise<{ plans: PlanNode[]; read: number }> {
-  const statements: { text: string; values: unknown[] }[] = []
-  const sql = postgres(world.database_url, {
-    max: 1,
-    debug: (_connection, text, values) => void statements.push({ text, values }),
-  })
-  try {
-    await listMessages(sql as unknown as Pool, tenant, filters, { limit: 20, starting_after: undefined })
-    const nodes: PlanNode[] = []
-    const walk = (node: PlanNode): void => {
-      nodes.push(node)
-      node.Plans?.forEach(walk)
-    }
-    for (const { text, values } of statements.slice()) {
-      const [row] = await sql.unsafe<{ 'QUERY PLAN': [{ Plan: PlanNode }] }[]>(
-        `explain (analyze, format json) ${text}`,
-        values as string[],
-      )
-      walk(row!['QUERY PLAN'][0].Plan)
-    }
-    const number = (node: PlanNode, key: string) => Number(node[key] ?? 0)
-    const scans = nodes.filter(
-      (node) => String(node['Node Type']).endsWith('Scan') && node['Relation Name'] !== undefined,
-    )
-    const read = scans.reduce(
-      (sum, node) =>
-        sum +
-        (number(node, 'Actual Rows') +
-          number(node, 'Rows Removed by Filter') +
-          number(node, 'Rows Removed by Index Recheck')) *
-          number(node, 'Actual Loops'),
-      0,
-    )
-    return { plans: nodes, read }
-  } finally {
-    await sql.end({ timeout: 1 })
-  }
-}
 
 function fits(row: Seed, filters: MessageFilters): boolean {
   const { channel, direction, status, to, reference, created_after, created_before, updated_after } = filters

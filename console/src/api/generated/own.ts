@@ -506,6 +506,7 @@ export interface LoggedRequest {
   key_id: string | null
   user_id: string | null
   duration_ms: number
+  count: number
   created_at: string
 }
 

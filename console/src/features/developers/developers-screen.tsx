@@ -150,10 +150,19 @@ function useColumns(): Column<LoggedRequest>[] {
   return [
     { id: 'at', header: columns.at, cell: ({ created_at }) => time(created_at) },
     { id: 'id', header: columns.id, cell: ({ id }) => id },
-    { id: 'what', header: columns.what, cell: ({ method, path }) => <bdi className="code">{`${method} ${path}`}</bdi> },
+    { id: 'what', header: columns.what, cell: whatOf },
     { id: 'status', header: columns.status, cell: ({ status }) => status },
     { id: 'code', header: columns.code, cell: ({ code }) => code ?? '–' },
     { id: 'by', header: columns.by, cell: ({ key_id, user_id }) => key_id ?? user_id ?? '–' },
     { id: 'took', header: columns.took, cell: ({ duration_ms }) => took(duration_ms) },
   ]
+}
+
+function whatOf({ method, path, count }: LoggedRequest) {
+  return (
+    <>
+      <bdi className="code">{`${method} ${path}`}</bdi>
+      {count > 1 && <Text span size="sm">{` ${text.developers.times(count)}`}</Text>}
+    </>
+  )
 }

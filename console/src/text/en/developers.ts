@@ -37,6 +37,7 @@ export const developers = {
   all: 'All',
   refusedOnly: 'Failed',
   took: (ms: number) => `${ms} ms`,
+  times: (count: number) => `× ${count}`,
   snippetsWhy: 'Sends a message to a test recipient. Replace svc_test_… with an API key of this account.',
   languages: { curl: 'curl', typescript: 'TypeScript', python: 'Python' },
   found: 'Found',

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { signedInOwner } from '../../../../test/support/console-api.ts'
+import type { Api } from '../../../../test/support/api.ts'
 import { startPlatform, startWorld, type World } from '../../../../test/support/world.ts'
 import { requestRing, type RequestRing } from './ring.ts'
 
@@ -134,6 +135,86 @@ test('a process buffers ten thousand requests; further ones are counted and drop
   assert.equal(await ring.worker.tick(), 1)
   assert.equal(await unlogged(platform), 3)
   assert.deepEqual([ring.worker.pause_ms, ring.worker.poll_every_ms], [1000, 0])
+})
+
+test('the first twenty refusals of a second and key are whole, further ones are one row a code with a count', async (t) => {
+  const world = await startWorld(t)
+  const account = await world.account()
+  const other = await world.account()
+  const client = await signedInOwner(world)
+  const refused = async (times: number, api: Api, path = '/v1/nothing') => {
+    for (let n = 0; n < times; n++) await api.get(path)
+  }
+  const rows = async () => [
+    ...(await world.pool<{ key_id: string | null; code: string; requests: number; rows: number }[]>`
+      select key_id, code, sum(count)::int as requests, count(*)::int as rows
+      from request_log
+      where status >= 400
+      group by key_id, code
+      order by key_id, code`),
+  ]
+
+  await refused(25, account.api)
+  await refused(5, account.api, '/v1/messages?limit=x')
+  await refused(3, other.api)
+  for (let n = 0; n < 22; n++) await client.send('GET', '/v1/messages?limit=x')
+  await account.api.post('/v1/contact_lists', { name: 'A change' })
+  await world.tick('request-log')
+  const whole = await rows()
+  await world.clock.advance(1_000)
+  await refused(1, account.api)
+  await world.tick('request-log')
+  const counted = await rows()
+
+  const order = [account.key_id, other.key_id].toSorted()
+  const inOrder = (first: object[], second: object) =>
+    order[0] === account.key_id ? [...first, second] : [second, ...first]
+  const ofOther = { key_id: other.key_id, code: 'resource_missing', requests: 3, rows: 3 }
+  assert.deepEqual(whole, [
+    ...inOrder([{ key_id: account.key_id, code: 'resource_missing', requests: 20, rows: 20 }], ofOther),
+    { key_id: null, code: 'parameter_invalid', requests: 20, rows: 20 },
+  ])
+  assert.deepEqual(counted, [
+    ...inOrder(
+      [
+        { key_id: account.key_id, code: 'parameter_invalid', requests: 5, rows: 1 },
+        { key_id: account.key_id, code: 'resource_missing', requests: 26, rows: 22 },
+      ],
+      ofOther,
+    ),
+    { key_id: null, code: 'parameter_invalid', requests: 22, rows: 21 },
+  ])
+  const { body } = await client.send('GET', '/requests?code=parameter_invalid&limit=1')
+  assert.deepEqual([body.data[0].count, body.data[0].method], [2, 'GET'])
+})
+
+test('a stopping process writes the count of refusals of the running second', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  for (let n = 0; n < 30; n++) await api.get('/v1/nothing')
+  await world.app.services.operators.stop()
+  assert.deepEqual(
+    [...(await world.pool`select count(*)::int as rows, sum(count)::int as requests from request_log`)],
+    [{ rows: 21, requests: 30 }],
+  )
+})
+
+test('an account that exceeds its size loses its oldest requests with the next write', async (t) => {
+  const world = await startWorld(t, { settings: { request_log_bytes_max: 65_536 } })
+  const { api } = await world.account()
+  const neighbour = await world.account()
+  await neighbour.api.post('/v1/contact_lists', { name: 'Theirs' })
+  for (let n = 0; n < 120; n++) {
+    await api.post('/v1/contact_lists', { name: `List ${n}` })
+    if (n % 10 === 0) await world.clock.advance(1_000)
+  }
+  await world.tick('request-log')
+
+  const bytes = await world.pool<{ bytes: number }[]>`
+    select sum(bytes)::int as bytes from request_log_sizes group by account_id order by 1 desc`
+  const rows = await logged(world)
+  assert.ok(bytes[0]!.bytes <= 65_536 * 0.9 && bytes[0]!.bytes > 50_000, `${bytes[0]!.bytes} bytes`)
+  assert.ok(rows.length > 80 && rows.length < 120, `${rows.length} rows`)
 })
 
 test('rows that could not be written are written once when the database is back', async (t) => {

@@ -1,14 +1,20 @@
 /** The in-memory buffer of the request log, written once per second (behaviour: console 4.1). */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isoTime } from '../../../lib/clock.ts'
+import { type Pool, transact } from '../../../platform/database/sql.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { insertRequests, type RequestRow } from './repository.ts'
+import { deleteOldestRequests, insertRequests, lockSize, type RequestRow } from './repository.ts'
 
 /** Per process. Requests beyond it are counted and dropped. */
 const bufferMax = 10_000
 const writtenAtOnce = 1_000
 const everyMs = 1_000
+/** Per second, and key or user of an account; further ones are one row a code. */
+const wholeRefusalsMax = 20
+/** Of an account that exceeds its size, so that not every write has to delete. */
+const keptShare = 0.9
+const trimsMax = 50
 const pathLengthMax = 512
 
 /** The accepted message itself is the record. */
@@ -23,16 +29,23 @@ export interface RequestRing {
 
 /** `changed` is called for each change right after its response. */
 export function requestRing(platform: Platform, changed: (row: RequestRow) => void = () => undefined): RequestRing {
-  const { pool, clock, metrics } = platform
+  const { pool, clock, metrics, settings } = platform
+  const refusals = new RefusalLimit()
   let buffer: RequestRow[] = []
+  const push = (row: RequestRow): void => {
+    if (buffer.length < bufferMax) buffer.push(row)
+    else metrics.requests_unlogged.inc(row.count)
+  }
   const write = async (): Promise<number> => {
     const rows = buffer.slice(0, writtenAtOnce)
     if (rows.length === 0) return 0
-    await insertRequests(pool, rows)
+    const large = await insertRequests(pool, rows, settings.request_log_bytes_max)
     buffer = buffer.slice(rows.length)
+    for (const account_id of large) await deleteBeyond(pool, account_id, settings.request_log_bytes_max * keptShare)
     return rows.length
   }
-  const writeBuffer = async (): Promise<number> => {
+  const writeBuffer = async (until: number): Promise<number> => {
+    for (const row of refusals.takeBefore(until)) push(row)
     const count = buffer.length
     let written = 0
     while (written < count) written += await write()
@@ -40,8 +53,8 @@ export function requestRing(platform: Platform, changed: (row: RequestRow) => vo
   }
   // one write at a time: two would write the same rows and drop others
   let last: Promise<unknown> = Promise.resolve()
-  const writeAll = (): Promise<number> => {
-    const turn = last.then(writeBuffer)
+  const writeAll = (until = clock.now()): Promise<number> => {
+    const turn = last.then(() => writeBuffer(until))
     last = turn.catch(() => undefined)
     return turn
   }
@@ -50,14 +63,60 @@ export function requestRing(platform: Platform, changed: (row: RequestRow) => vo
       if (!isLogged(request, reply)) return
       const row = rowOf(request, reply, clock.now())
       if (row.status < 400) changed(row)
-      if (buffer.length < bufferMax) buffer.push(row)
-      else metrics.requests_unlogged.inc()
+      if (row.status < 400 || refusals.isWhole(row, clock.now())) push(row)
     },
     // a pause after each write: a busy service writes as often as an idle one
-    worker: { name: 'request-log', poll_every_ms: 0, pause_ms: everyMs, tick: writeAll },
+    worker: { name: 'request-log', poll_every_ms: 0, pause_ms: everyMs, tick: () => writeAll() },
     async flush() {
-      while ((await writeAll()) > 0);
+      while ((await writeAll(Infinity)) > 0);
     },
+  }
+}
+
+/** Deletes an account's oldest rows until the others have at most `bytes_max` bytes. */
+export async function deleteBeyond(pool: Pool, account_id: string, bytes_max: number): Promise<void> {
+  for (let turn = 0; turn < trimsMax; turn++) {
+    const deleted = await transact(pool, async (tx) => {
+      const excess = (await lockSize(tx, account_id)) - bytes_max
+      return excess <= 0 ? 0 : await deleteOldestRequests(tx, account_id, Math.ceil(excess))
+    })
+    if (deleted === 0) return
+  }
+}
+
+/** The first refusals of a second stay as they are; the others become one row a code, with a count (behaviour: console 4.2). */
+class RefusalLimit {
+  #second = -Infinity
+  readonly #whole = new Map<string, number>()
+  /** By second, key and code; complete once their second has passed. */
+  readonly #counted = new Map<string, { readonly second: number; readonly row: RequestRow; count: number }>()
+
+  isWhole(row: RequestRow, now: number): boolean {
+    const second = Math.floor(now / 1000)
+    if (second !== this.#second) {
+      this.#second = second
+      this.#whole.clear()
+    }
+    const key = `${row.account_id} ${row.mode} ${row.key_id ?? row.user_id}`
+    const before = this.#whole.get(key) ?? 0
+    this.#whole.set(key, before + 1)
+    if (before < wholeRefusalsMax) return true
+    const counted = `${second} ${key} ${row.code}`
+    const known = this.#counted.get(counted)
+    if (known === undefined) this.#counted.set(counted, { second, row, count: 1 })
+    else known.count += 1
+    return false
+  }
+
+  takeBefore(until: number): RequestRow[] {
+    const rows: RequestRow[] = []
+    for (const [key, { second, row, count }] of this.#counted)
+      // also those of a clock that was set back
+      if (second !== Math.floor(until / 1000)) {
+        this.#counted.delete(key)
+        rows.push({ ...row, count })
+      }
+    return rows
   }
 }
 
@@ -84,5 +143,6 @@ function rowOf(request: FastifyRequest, reply: FastifyReply, now: number): Reque
     user_id,
     duration_ms: Math.round(reply.elapsedTime),
     created_at: isoTime(now),
+    count: 1,
   }
 }

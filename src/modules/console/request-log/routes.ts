@@ -26,7 +26,7 @@ export const requestRoutes: ConsoleRoute[] = [
     path: '/console/api/requests',
     summary: 'List the requests',
     description:
-      'Refusals and changes of the last seven days, newest first, of one mode. Reads and accepted messages are not in it.',
+      'Refusals and changes of the last seven days, newest first, of one mode. Reads and accepted messages are not in it. Of the refusals of a key the first 20 a second are listed singly, the others as one entry a second and code, with their `count`.',
     query: RequestList,
     replies: { 200: listOf(LoggedRequest) },
     errors: [],
@@ -58,7 +58,7 @@ export const requestRoutes: ConsoleRoute[] = [
       if (row === null)
         throw new Problem(
           'resource_missing',
-          'No refused request or change of the last seven days has this ID in this mode. Reads and accepted messages are not logged.',
+          'No refused request or change of the last seven days has this ID in this mode. Reads, accepted messages and refusals beyond 20 a second are not logged singly.',
         )
       return reply(200, requestObject(row))
     },
@@ -77,5 +77,6 @@ const requestObject = (row: RequestRow): LoggedRequest => ({
   key_id: row.key_id,
   user_id: row.user_id,
   duration_ms: row.duration_ms,
+  count: row.count,
   created_at: row.created_at,
 })

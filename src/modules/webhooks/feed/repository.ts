@@ -20,41 +20,86 @@ export interface FeedPage {
   readonly after?: { readonly position: string; readonly id: string } | undefined
 }
 
-/** The other types have an index whose predicate repeats this list. */
-const commonTypes: readonly string[] = ['message.sent', 'message.delivered', 'message.read']
+/**
+ * Up to `limit + 1` events below the horizon, a sub-select that is evaluated once. A feed may be long and its matches
+ * rare, so only the index that begins with the filters may answer, also before the table has statistics: filters are
+ * written as `= any` and lead the order, and the account of an object is checked behind `offset 0`.
+ */
+export async function listEvents(sql: Db, tenant: Tenant, filter: FeedFilter, page: FeedPage): Promise<EventRow[]> {
+  const { account_id, mode } = tenant
+  const { types, object_id } = filter
+  const direction = page.order === 'asc' ? sql`asc` : sql`desc`
+  const inOrder = sql`position ${direction}, id ${direction}`
+  const columns = sql`account_id, mode, id, type, created_at, object, position`
+  const limit = sql`limit ${page.limit + 1}`
+  const ranges = rangesOf(sql, tenant, filter, page)
+  if (object_id !== undefined)
+    return await sql<EventRow[]>`
+      select id, mode, type, created_at, object
+      from (
+        select ${columns}
+        from events
+        where object_id = any(array[${object_id}]) and ${ranges}
+        order by object_id ${direction}, ${inOrder}
+        offset 0
+      ) e
+      where account_id = ${account_id}
+        and mode = ${mode}
+        ${types === undefined ? sql`` : sql`and type = any(${[...types]}::text[])`}
+      order by ${inOrder}
+      ${limit}`
+  if (types !== undefined)
+    return await sql<EventRow[]>`
+      select id, mode, e.type, created_at, object
+      from unnest(${[...types]}::text[]) as t(type)
+      cross join lateral (
+        select ${columns}
+        from events
+        where account_id = ${account_id}
+          and mode = ${mode}
+          and type = any(array[t.type])
+          and ${ranges}
+        order by type ${direction}, ${inOrder}
+        ${limit}
+      ) e
+      order by ${inOrder}
+      ${limit}`
+  return await sql<EventRow[]>`
+    select id, mode, type, created_at, object
+    from events
+    where account_id = ${account_id}
+      and mode = ${mode}
+      and ${ranges}
+    order by ${inOrder}
+    ${limit}`
+}
+
+type Fragment = ReturnType<Db>
 
 /**
- * The sub-select of the horizon is evaluated once. Positions of overlapping transactions are not in the order of ids,
- * so `created_after` starts from the last event well before it.
+ * Where transactions overlap, positions are not in the order of ids, so a time starts from the last event well before
+ * it, and ends at the first event well after it.
  */
-export async function listEvents(
-  sql: Db,
-  { account_id, mode }: Tenant,
-  filter: FeedFilter,
-  page: FeedPage,
-): Promise<EventRow[]> {
-  const { types, object_id, created_after, created_before, id_from, id_to } = filter
-  const rare = types !== undefined && types.every((type) => !commonTypes.includes(type))
-  const ascending = page.order === 'asc'
-  return await sql<EventRow[]>`
-    select id, mode, type, created_at, object from events
-    where account_id = ${account_id} and mode = ${mode} and position < (select feed_horizon())
-      ${page.after === undefined ? sql`` : ascending ? sql`and (position, id) > (${page.after.position}::text::bigint, ${page.after.id})` : sql`and (position, id) < (${page.after.position}::text::bigint, ${page.after.id})`}
-      ${types === undefined ? sql`` : sql`and type = any(${[...types]}::text[])`}
-      ${rare ? sql`and type not in ('message.sent', 'message.delivered', 'message.read')` : sql``}
-      ${object_id === undefined ? sql`` : sql`and object_id = ${object_id}`}
+function rangesOf(sql: Db, { account_id, mode }: Tenant, filter: FeedFilter, { order, after }: FeedPage): Fragment {
+  const { created_after, created_before, id_from, id_to } = filter
+  const comparison = order === 'asc' ? sql`>` : sql`<`
+  const edge = (condition: Fragment, direction: Fragment) => sql`
+    select e.position
+    from events e
+    where e.account_id = ${account_id} and e.mode = ${mode} and e.id ${condition}
+    order by e.id ${direction}
+    limit 1`
+  return sql`
+    position < (select feed_horizon())
+      ${after === undefined ? sql`` : sql`and (position, id) ${comparison} (${after.position}::text::bigint, ${after.id})`}
       ${created_after === undefined ? sql`` : sql`and created_at > ${created_after}`}
       ${created_before === undefined ? sql`` : sql`and created_at < ${created_before}`}
-      ${
-        id_from === undefined
-          ? sql``
-          : sql`and id >= ${id_from} and position >= coalesce((
-        select e.position from events e where e.account_id = ${account_id} and e.mode = ${mode} and e.id < ${id_from} order by e.id desc limit 1), 0)`
-      }
-      ${id_to === undefined ? sql`` : sql`and id < ${id_to}`}
-    order by ${ascending ? sql`position, id` : sql`position desc, id desc`}
-    limit ${page.limit + 1}`
+      ${id_from === undefined ? sql`` : sql`and id >= ${id_from} and position >= coalesce((${edge(sql`< ${id_from}`, sql`desc`)}), 0)`}
+      ${id_to === undefined ? sql`` : sql`and id < ${id_to} and position <= coalesce((${edge(sql`>= ${id_to}`, sql`asc`)}), ${maxPosition}::text::bigint)`}`
 }
+
+/** Of a bigint. */
+const maxPosition = '9223372036854775807'
 
 export async function findPosition(
   sql: Db,
