@@ -28,7 +28,7 @@ async function fill(pool: Pool): Promise<void> {
     insert into events (account_id, mode, id, type, object_id, object, created_at, position)
     select ${eventTenant.account_id}, ${eventTenant.mode}, id,
       case n when 1 then 'message.read' when 2 then 'campaign.failed' when 3 then 'message.failed' else 'message.sent' end,
-      case when n < 5 then 'msg_rare' else 'msg_' || n end, '{}', ${isoTime(startMs)}::timestamptz + n * interval '1 second', n
+      case when n < 5 then 'msg_rare' when n > ${many / 2}::int then 'msg_busy' else 'msg_' || n end, '{}', ${isoTime(startMs)}::timestamptz + n * interval '1 second', n
     from json_to_recordset(${jsonRows(ids)}::text::json) as t(n integer, id text)`
 }
 
@@ -44,7 +44,7 @@ test('every combination of filters of the event feed is answered through an inde
     { created_after: at(many / 2), created_before: at(many / 2 + 5) },
   ]
   const queries: FeedQuery[] = [undefined, ...filters].flatMap((type) =>
-    [undefined, 'msg_rare', 'msg_none'].flatMap((object_id) =>
+    [undefined, 'msg_rare', 'msg_none', ...(type === undefined ? ['msg_busy'] : [])].flatMap((object_id) =>
       (['asc', 'desc'] as const).flatMap((order) =>
         times.map((time) => ({
           order,

@@ -30,7 +30,7 @@ export async function listEvents(sql: Db, tenant: Tenant, filter: FeedFilter, pa
   const { types, object_id } = filter
   const direction = page.order === 'asc' ? sql`asc` : sql`desc`
   const inOrder = sql`position ${direction}, id ${direction}`
-  const columns = sql`account_id, mode, id, type, created_at, object, position`
+  const columns = sql`account_id, mode, id, type, created_at, object, object_id, position`
   const limit = sql`limit ${page.limit + 1}`
   const ranges = rangesOf(sql, tenant, filter, page)
   if (object_id !== undefined)
@@ -46,24 +46,35 @@ export async function listEvents(sql: Db, tenant: Tenant, filter: FeedFilter, pa
       where account_id = ${account_id}
         and mode = ${mode}
         ${types === undefined ? sql`` : sql`and type = any(${[...types]}::text[])`}
-      order by ${inOrder}
+      order by object_id ${direction}, ${inOrder}
       ${limit}`
+  // objects may be large: only those of the page are read
   if (types !== undefined)
     return await sql<EventRow[]>`
-      select id, mode, e.type, created_at, object
-      from unnest(${[...types]}::text[]) as t(type)
-      cross join lateral (
-        select ${columns}
-        from events
-        where account_id = ${account_id}
-          and mode = ${mode}
-          and type = any(array[t.type])
-          and ${ranges}
-        order by type ${direction}, ${inOrder}
+      select e.id, e.mode, e.type, e.created_at, e.object
+      from (
+        select id, position
+        from unnest(${[...types]}::text[]) as t(type)
+        cross join lateral (
+          select id, position
+          from events
+          where account_id = ${account_id}
+            and mode = ${mode}
+            and type = any(array[t.type])
+            and ${ranges}
+          order by type ${direction}, ${inOrder}
+          ${limit}
+        ) k
+        order by ${inOrder}
         ${limit}
+      ) p
+      cross join lateral (
+        select id, mode, type, created_at, object
+        from events
+        where account_id = ${account_id} and mode = ${mode} and id = p.id
+        limit 1
       ) e
-      order by ${inOrder}
-      ${limit}`
+      order by p.position ${direction}, p.id ${direction}`
   return await sql<EventRow[]>`
     select id, mode, type, created_at, object
     from events
