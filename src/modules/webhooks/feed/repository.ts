@@ -30,14 +30,13 @@ export async function listEvents(sql: Db, tenant: Tenant, filter: FeedFilter, pa
   const { types, object_id } = filter
   const direction = page.order === 'asc' ? sql`asc` : sql`desc`
   const inOrder = sql`position ${direction}, id ${direction}`
-  const columns = sql`account_id, mode, id, type, created_at, object, object_id, position`
   const limit = sql`limit ${page.limit + 1}`
   const ranges = rangesOf(sql, tenant, filter, page)
   if (object_id !== undefined)
     return await sql<EventRow[]>`
       select id, mode, type, created_at, object
       from (
-        select ${columns}
+        select account_id, mode, id, type, created_at, object, object_id, position
         from events
         where object_id = any(array[${object_id}]) and ${ranges}
         order by object_id ${direction}, ${inOrder}
