@@ -40,6 +40,14 @@ test(
     await page.getByRole('tab', { name: 'Requests' }).click()
     await page.getByRole('searchbox', { name: 'Request id' }).fill(refused.body.error.request_id)
     await page.getByRole('table', { name: 'Requests' }).getByText('scope_missing').waitFor()
+    // beyond twenty a second, refusals of a key are one entry with a count
+    for (let n = 0; n < 30; n++) await world.api(key).get('/v1/balance')
+    await world.clock.advance(1_000)
+    await world.settle()
+    const [counted] = await world.pool<{ id: string; count: number }[]>`
+      select id, count from request_log where count > 1 limit 1`
+    await page.getByRole('searchbox', { name: 'Request id' }).fill(counted!.id)
+    await page.getByRole('table', { name: 'Requests' }).getByText(`× ${counted!.count}`).waitFor()
     await page.getByRole('tab', { name: 'Snippets' }).click()
     await page.getByRole('tab', { name: 'Python' }).click()
     await page.getByText('requests.post(').waitFor()
