@@ -1,4 +1,5 @@
 /** SQL of the audit log. Rows are never updated, and deleted after a year. */
+import { idFloor } from '../../../lib/ids.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 
@@ -36,21 +37,47 @@ export interface AuditFilters {
   readonly created_before?: string
 }
 
+/** The id of an entry is made within this time of its `created_at`. */
+const idSlackMs = 10 * 60_000
+
+/** Newest first. Filters lead the order, as in the request log, and times become ranges of ids. */
 export async function listAudit(sql: Db, account_id: string, filters: AuditFilters, page: Page): Promise<AuditRow[]> {
   const { actor, object_id, created_after, created_before } = filters
-  return await sql<AuditRow[]>`
+  const from = bound(created_after, -idSlackMs)
+  const to = bound(created_before, idSlackMs)
+  const matching = (filter: Fragment, order: Fragment) => sql<AuditRow[]>`
     select account_id, id, actor_type, actor_id, impersonator_id, action, object_id, changes, address,
       request_id, created_at
     from audit_entries
     where account_id = ${account_id}
       ${page.starting_after === undefined ? sql`` : sql`and id < ${page.starting_after}`}
-      ${actor === undefined ? sql`` : sql`and (actor_id = ${actor} or impersonator_id = ${actor})`}
-      ${object_id === undefined ? sql`` : sql`and object_id = ${object_id}`}
-      ${created_after === undefined ? sql`` : sql`and created_at > ${created_after}`}
-      ${created_before === undefined ? sql`` : sql`and created_at < ${created_before}`}
+      ${from === undefined ? sql`` : sql`and id >= ${from} and created_at > ${created_after!}`}
+      ${to === undefined ? sql`` : sql`and id < ${to} and created_at < ${created_before!}`}
+      ${filter}
+    order by ${order}
+    limit ${page.limit + 1}`
+  if (object_id !== undefined)
+    return await matching(
+      sql`and object_id = any(array[${object_id}]) ${actor === undefined ? sql`` : sql`and (actor_id = ${actor} or impersonator_id = ${actor})`}`,
+      sql`object_id desc, id desc`,
+    )
+  if (actor === undefined) return await matching(sql``, sql`id desc`)
+  const asActor = matching(sql`and actor_id = any(array[${actor}])`, sql`actor_id desc, id desc`)
+  const asImpersonator = matching(
+    sql`and impersonator_id is not null and impersonator_id = any(array[${actor}]) and actor_id <> ${actor}`,
+    sql`impersonator_id desc, id desc`,
+  )
+  return await sql<AuditRow[]>`
+    select *
+    from ((${asActor}) union all (${asImpersonator})) e
     order by id desc
     limit ${page.limit + 1}`
 }
+
+type Fragment = ReturnType<Db>
+
+const bound = (time: string | undefined, shift_ms: number): string | undefined =>
+  time === undefined ? undefined : idFloor('aud', Math.max(0, Date.parse(time) + shift_ms))
 
 export async function auditExists(sql: Db, account_id: string, id: string): Promise<boolean> {
   const rows = await sql`select 1 as found from audit_entries where account_id = ${account_id} and id = ${id}`
