@@ -807,6 +807,15 @@ CREATE UNIQUE INDEX ledger_entries_sequence ON public.ledger_entries USING btree
 CREATE UNIQUE INDEX ledger_entries_top_up ON public.ledger_entries USING btree (top_up_id) WHERE (top_up_id IS NOT NULL);
 CREATE INDEX ledger_entries_type ON public.ledger_entries USING btree (account_id, type, sequence) WHERE (type <> 'message_charge'::text);
 
+create table limited_actions (
+  kind text not null,
+  subject_hash text not null,
+  times timestamp with time zone[] not null,
+  at timestamp with time zone not null,
+  constraint limited_actions_pkey PRIMARY KEY (kind, subject_hash)
+);
+CREATE INDEX limited_actions_age ON public.limited_actions USING btree (at);
+
 create table media_files (
   account_id text collate "C" not null,
   mode text not null,
@@ -1100,11 +1109,13 @@ CREATE INDEX sessions_user ON public.sessions USING btree (user_id);
 
 create table sign_in_failures (
   email_hash text not null,
-  failures integer not null,
+  origin text not null,
+  failed_at timestamp with time zone[] not null,
   locked_until timestamp with time zone,
   at timestamp with time zone not null,
-  constraint sign_in_failures_pkey PRIMARY KEY (email_hash)
+  constraint sign_in_failures_pkey PRIMARY KEY (email_hash, origin)
 );
+CREATE INDEX sign_in_failures_age ON public.sign_in_failures USING btree (at);
 
 create table suppressions (
   account_id text collate "C" not null,
@@ -1159,8 +1170,9 @@ create table user_tokens (
   created_at timestamp with time zone not null,
   constraint user_tokens_pkey PRIMARY KEY (token_hash),
   constraint user_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
-  constraint user_tokens_kind_check CHECK ((kind = ANY (ARRAY['setup'::text, 'reset'::text])))
+  constraint user_tokens_kind_check CHECK ((kind = ANY (ARRAY['setup'::text, 'reset'::text, 'email'::text])))
 );
+CREATE INDEX user_tokens_user ON public.user_tokens USING btree (user_id, kind);
 
 create table users (
   id text collate "C" not null,
@@ -1174,6 +1186,7 @@ create table users (
   second_factor_at timestamp with time zone,
   second_factor_step integer,
   recovery_codes text[] default '{}'::text[] not null,
+  pending_email text collate "C",
   constraint users_pkey PRIMARY KEY (id)
 );
 CREATE UNIQUE INDEX users_email ON public.users USING btree (email);

@@ -16,7 +16,9 @@ create table users (
   -- the latest 30 seconds whose code was used
   second_factor_step integer,
   -- keyed hashes
-  recovery_codes text[] not null default '{}'
+  recovery_codes text[] not null default '{}',
+  -- asked for, and not confirmed by a link yet: nobody signs in or is found by it
+  pending_email text collate "C"
 );
 create unique index users_email on users (email);
 
@@ -53,23 +55,40 @@ create table sessions (
 create unique index sessions_token on sessions (token_hash);
 create index sessions_user on sessions (user_id);
 
--- Failures in a row to sign in, by the hash of the e-mail address, known or not.
+-- Failures to sign in, by the hash of the e-mail address, known or not, and by their origin.
 create table sign_in_failures (
-  email_hash text primary key,
-  failures integer not null,
+  email_hash text not null,
+  -- IPv4 address or IPv6 /64 of the client; the id of a session that asked for the password again; '' for all clients together
+  origin text not null,
+  failed_at timestamptz[] not null,
   locked_until timestamptz,
-  at timestamptz not null
+  at timestamptz not null,
+  primary key (email_hash, origin)
 );
+create index sign_in_failures_age on sign_in_failures (at);
+
+-- Times of actions that are limited per hour or day, such as e-mails that anybody may ask for.
+create table limited_actions (
+  kind text not null,
+  -- SHA-256 of the person, account or address
+  subject_hash text not null,
+  times timestamptz[] not null,
+  at timestamptz not null,
+  primary key (kind, subject_hash)
+);
+create index limited_actions_age on limited_actions (at);
 
 -- Links of one use.
 create table user_tokens (
   token_hash text primary key,
-  kind text not null check (kind in ('setup', 'reset')),
+  -- email: confirms the pending address
+  kind text not null check (kind in ('setup', 'reset', 'email')),
   -- null: of the first owner, who is not there yet
   user_id text collate "C" references users (id),
   expires_at timestamptz not null,
   created_at timestamptz not null
 );
+create index user_tokens_user on user_tokens (user_id, kind);
 
 -- With which people sign in at the OIDC provider.
 create table identities (

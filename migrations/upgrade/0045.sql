@@ -78,6 +78,30 @@ from (select account_id, max(sequence) as sequence, max(created_at) as created_a
 where l.account_id = w.account_id;
 alter table wallets drop column last_entry_id;
 
+-- Signing in: addresses to confirm, failures by origin, limited actions. Locks of the version before are lifted.
+alter table users add column pending_email text collate "C";
+alter table user_tokens drop constraint user_tokens_kind_check;
+alter table user_tokens add constraint user_tokens_kind_check check (kind in ('setup', 'reset', 'email'));
+create index user_tokens_user on user_tokens (user_id, kind);
+drop table sign_in_failures;
+create table sign_in_failures (
+  email_hash text not null,
+  origin text not null,
+  failed_at timestamptz[] not null,
+  locked_until timestamptz,
+  at timestamptz not null,
+  primary key (email_hash, origin)
+);
+create index sign_in_failures_age on sign_in_failures (at);
+create table limited_actions (
+  kind text not null,
+  subject_hash text not null,
+  times timestamptz[] not null,
+  at timestamptz not null,
+  primary key (kind, subject_hash)
+);
+create index limited_actions_age on limited_actions (at);
+
 -- Items of provider callbacks that are stored and not applied yet: their kinds have new names.
 update callback_items set item = jsonb_set(item::jsonb, '{kind}', case item ->> 'kind' when 'receipt' then '"delivery_receipt"' else '"connection_status"' end::jsonb)::json
 where item ->> 'kind' in ('receipt', 'link');

@@ -72,6 +72,20 @@ export const registerUsers: Register = (program, cli) => {
     })
 
   users
+    .command('verify-email')
+    .description('print a link that confirms a new e-mail address, where no mail server sends it')
+    .requiredOption('--email <email>', 'their sign-in address, or the new one')
+    .action(async ({ email }: { email: string }, command: Command) => {
+      const { user, link } = await cli.withApp((app) => app.services.operators.people.verifyEmail(email))
+      const next = user.pending_email ?? ''
+      const { json } = printed({ user, link }, '')
+      cli.print(command, {
+        json: { ...json, pending_email: next },
+        text: `${user.id}  ${printable(user.email)}  ${printable(user.name)}\n\nOnly the owner of ${printable(next)} may open this link. It makes it their sign-in address:\n\n  ${link}\n\nThe link works once, within a day.`,
+      })
+    })
+
+  users
     .command('reset-two-factor')
     .description(
       'take away the second factor of somebody who has lost it, end their sessions, and print a link to choose a new password',

@@ -133,12 +133,18 @@ export const settingsTable = {
   POSTHORN_RATE_LIMIT_SIGN_IN: {
     read: whole(1, 1_000_000),
     fallback: '20',
-    about: 'Sign-in attempts per minute and address in the console.',
+    about:
+      'Sign-in attempts per minute and address in the console. Addresses of one IPv6 /64 count as one.',
   },
   POSTHORN_REAUTHENTICATE_AFTER_S: {
     read: whole(1, 1_000_000),
     fallback: '600',
     about: 'Seconds after which the console asks for the password again before sensitive actions.',
+  },
+  POSTHORN_INVITATIONS_PER_DAY: {
+    read: whole(1, 1_000_000),
+    fallback: '20',
+    about: 'Invitations that one account may send within 24 hours; three of them to one address.',
   },
   POSTHORN_READ_CONNECTIONS: {
     read: whole(1, 100),
@@ -424,6 +430,7 @@ function configOf(values: Values & Pick<Config, 'provider_urls'>, simulator: boo
     rate_limit_default: values.POSTHORN_RATE_LIMIT_DEFAULT,
     rate_limit_console: values.POSTHORN_RATE_LIMIT_CONSOLE,
     rate_limit_sign_in: values.POSTHORN_RATE_LIMIT_SIGN_IN,
+    invitations_per_day: values.POSTHORN_INVITATIONS_PER_DAY,
     reauthenticate_after_ms: values.POSTHORN_REAUTHENTICATE_AFTER_S * 1000,
     read_connections: values.POSTHORN_READ_CONNECTIONS,
     connection_limit: values.POSTHORN_CONNECTION_LIMIT,

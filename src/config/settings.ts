@@ -10,6 +10,8 @@ export interface Settings {
   /** Per minute and address. */
   readonly rate_limit_sign_in: number
   readonly reauthenticate_after_ms: number
+  /** Per account. */
+  readonly invitations_per_day: number
   /** In all processes together. */
   readonly read_connections: number
   readonly connection_limit: number

@@ -18,6 +18,54 @@ export function limitConcurrency(max: number): <T>(work: () => Promise<T>) => Pr
   }
 }
 
+/**
+ * At most `max` at once; keys take turns, so that one with many waiting does not delay the others. `refuse` makes the
+ * error for work beyond `per_key` of a key, or beyond `all`, running or waiting.
+ */
+export function fairTurns(
+  { max, per_key, all }: { readonly max: number; readonly per_key: number; readonly all: number },
+  refuse: () => Error,
+): <T>(key: string, work: () => Promise<T>) => Promise<T> {
+  const counts = new Map<string, number>()
+  const waiting = new Map<string, (() => void)[]>()
+  let [running, total] = [0, 0]
+  const wait = async (key: string) =>
+    await new Promise<void>((resolve) => {
+      const queue = waiting.get(key)
+      if (queue === undefined) waiting.set(key, [resolve])
+      else queue.push(resolve)
+    })
+  const wakeNext = () => {
+    const [first] = waiting
+    if (first === undefined) {
+      running -= 1
+      return
+    }
+    const [key, queue] = first
+    waiting.delete(key)
+    const next = queue.shift()!
+    if (queue.length > 0) waiting.set(key, queue)
+    next()
+  }
+  return async (key, work) => {
+    const own = counts.get(key) ?? 0
+    if (own >= per_key || total >= all) throw refuse()
+    counts.set(key, own + 1)
+    total += 1
+    if (running >= max) await wait(key)
+    else running += 1
+    try {
+      return await work()
+    } finally {
+      const left = counts.get(key)! - 1
+      if (left === 0) counts.delete(key)
+      else counts.set(key, left)
+      total -= 1
+      wakeNext()
+    }
+  }
+}
+
 export class InOrder {
   readonly #last = new Map<string, Promise<unknown>>()
 

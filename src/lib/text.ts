@@ -52,6 +52,23 @@ export const printable = (text: string): string =>
     (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
+// oxlint-disable-next-line no-control-regex
+const breaks = /[\u0000-\u001F\u007F-\u009F\u200E\u200F\u2028-\u202E\u2066-\u2069]+/g
+
+/** For a text of somebody else inside a sentence: line breaks, control characters and changes of direction go. */
+export const oneLine = (text: string): string => text.replaceAll(breaks, ' ').trim()
+
+/** False for line breaks, control characters and changes of direction. */
+export const isOneLine = (text: string): boolean => text.search(breaks) === -1
+
+const address = /\p{L}[\p{L}\d+.-]*:\/\/|www\.|mailto:|\S@\S+\.\S/iu
+/** `Ph.D` and `St.John` are none: mail programs look for a top-level domain. */
+const domain = /[\p{L}\p{N}]\.(?:\p{Ll}{2,}|\p{Lu}{2,})(?!\p{L})/u
+const commonDomain = /[\p{L}\p{N}]\.(?:com|net|org|info|biz|io|co|app|dev|shop|site|online|top|xyz)(?!\p{L})/iu
+
+/** Whether mail programs would make a link of a part of it. */
+export const hasLink = (text: string): boolean => address.test(text) || domain.test(text) || commonDomain.test(text)
+
 export const printableLines = (text: string): string => text.split('\n').map(printable).join('\n')
 
 /** The escapes of `printable` are valid in JSON. */

@@ -118,6 +118,7 @@ test('a password that changes while it is being checked starts no session', asyn
     {
       id: `usr_${string}`
       email: string
+      pending_email: string | null
       name: string
       password_hash: string
       admin: boolean
@@ -125,7 +126,7 @@ test('a password that changes while it is being checked starts no session', asyn
       created_at: string
     }[]
   >`
-    select id, email, name, password_hash, admin, second_factor_at is not null as two_factor, created_at from users`
+    select id, email, pending_email, name, password_hash, admin, second_factor_at is not null as two_factor, created_at from users`
   const from = { address: '203.0.113.9', user_agent: '' }
   const begin = () => world.services.operators.sessions.begin(world.pool, proved!, from)
   await begin()

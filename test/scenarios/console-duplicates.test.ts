@@ -19,7 +19,12 @@ async function join(world: World, owner: ConsoleClient, email: string): Promise<
   return client
 }
 
-test('an e-mail address belongs to one user in any spelling, also if two request it at once', async (t) => {
+async function confirm(world: World, email: string) {
+  const { link } = await world.services.operators.people.verifyEmail(email)
+  return await consoleClient(world).send('POST', '/email_confirmations', { token: link.split('#')[1] })
+}
+
+test('an e-mail address belongs to one user in any spelling, also if two confirm it at once', async (t) => {
   const world = await startWorld(t)
   await world.account()
   const owner = await signedInOwner(world)
@@ -27,7 +32,17 @@ test('an e-mail address belongs to one user in any spelling, also if two request
 
   assert.deepEqual(refusal(await ada.send('PATCH', '/me', { email: ' OWNER@example.com' })), [409, 'email_taken'])
   assert.equal((await ada.send('GET', '/me')).body.email, 'ada@example.com')
-  const both = await Promise.all([ada, bea].map((client) => client.send('PATCH', '/me', { email: 'new@example.com' })))
+  for (const client of [ada, bea])
+    assert.equal(
+      (await client.send('PATCH', '/me', { email: 'new@example.com' })).body.pending_email,
+      'new@example.com',
+    )
+  const { people } = world.services.operators
+  const links = [await people.verifyEmail('ada@example.com'), await people.verifyEmail('bea@example.com')]
+  await assert.rejects(people.verifyEmail('new@example.com'), /Several users/)
+  const both = await Promise.all(
+    links.map(({ link }) => consoleClient(world).send('POST', '/email_confirmations', { token: link.split('#')[1] })),
+  )
   const answers = both.map((answer) => refusal(answer).join(' '))
   assert.deepEqual(new Set(answers), new Set(['200 ', '409 email_taken']))
 })
@@ -47,6 +62,7 @@ test('a member is not invited again, and concurrent invitations of a new person 
   const { url } = (await owner.send('POST', '/invitations', { email: 'later@example.com', role: 'viewer' })).body
   const bea = await join(world, owner, 'bea@example.com')
   assert.equal((await bea.send('PATCH', '/me', { email: 'later@example.com' })).status, 200)
+  assert.equal((await confirm(world, 'later@example.com')).body.email, 'later@example.com')
   assert.deepEqual(refusal(await bea.send('POST', '/invitations/accept', { token: url.split('#')[1] })), [
     409,
     'member_exists',

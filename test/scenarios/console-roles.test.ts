@@ -63,14 +63,12 @@ const areaOfResource: Record<string, string> = {
   search: 'everyone',
 }
 
-/** The handler, not the guard, checks the mode of API keys. */
 const exceptions: Record<string, readonly [area: string, kind: 'read' | 'write']> = {
   'contacts.export': ['transfers', 'write'],
   'contacts.export_data': ['transfers', 'write'],
   'campaigns.rehearse': ['campaigns', 'read'],
   'automations.simulate': ['integrations', 'read'],
   'messages.list_deliveries': ['webhooks', 'read'],
-  'api_keys.create': ['developers', 'read'],
   'api_keys.revoke': ['developers', 'read'],
   'preview.message': ['campaigns', 'read'],
   'segment_previews.create': ['contacts', 'read'],

@@ -120,7 +120,7 @@ test('sensitive changes need a recent password, and a code if there is a second 
   const wrong = await again({ password: 'wrong' })
   assert.deepEqual([wrong.status, code(wrong), wrong.body.error.param], [400, 'invalid_credentials', 'password'])
   assert.equal((await again({ password: ownerPassword })).body.object, 'session')
-  assert.equal((await client.send('PATCH', '/me', { email: 'new@example.com' })).body.email, 'new@example.com')
+  assert.equal((await client.send('PATCH', '/me', { email: 'new@example.com' })).body.pending_email, 'new@example.com')
 
   const { recovery_codes } = await withFactor(world, client)
   await world.clock.advance(10 * minute + 1)

@@ -10,6 +10,9 @@ export const ConsoleUser = Type.Object(
     id: Type.String({ description: 'Prefix `usr_`.' }),
     name: Type.String({ description: 'As it is shown to others.' }),
     email: Type.String({ description: 'With which they sign in, in lower case.' }),
+    pending_email: NullableString({
+      description: 'The address that they have asked for. It replaces `email` once its link is opened; null for none.',
+    }),
     admin: Type.Boolean({ description: 'Administers the platform.' }),
     two_factor: Type.Boolean({ description: 'Gives a code when signing in.' }),
   },

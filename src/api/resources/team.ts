@@ -52,7 +52,10 @@ export const InvitationPreview = Type.Object(
     account_name: Type.String({ description: 'Of the account.' }),
     email: Type.String({ description: 'The e-mail address of the invited person.' }),
     role: RoleName,
-    has_user: Type.Boolean({ description: 'They sign in already: no name and no new password are asked for.' }),
+    has_user: Type.Boolean({
+      description:
+        'They are known to sign in already: they give their password, and no name. False as well if the link was not mailed and they are not signed in.',
+    }),
   },
   { $id: 'InvitationPreview', description: 'The invitation that a link belongs to.' },
 )

@@ -7,7 +7,9 @@ import { type Account, accountCapabilities } from '../../api/resources/account.t
 import { scopes, type Scope } from '../../api/scopes.ts'
 import { isTimezone } from '../../api/validation.ts'
 import { isoTime } from '../../lib/clock.ts'
+import { isEmailAddress } from '../../lib/email-address.ts'
 import { isCountry } from '../../lib/phone.ts'
+import { isOneLine } from '../../lib/text.ts'
 import { transact, type Db } from '../../platform/database/sql.ts'
 import type { FindKey, KeyFacts } from '../../platform/http/auth.ts'
 import { addressList, isAddressRange } from '../../platform/http/headers.ts'
@@ -185,7 +187,7 @@ const keyFacts = (row: KeyWithAccount): KeyFacts => ({
 async function create(platform: Platform, sql: Db, account: NewAccount): Promise<AccountRow> {
   const row: AccountRow = {
     id: platform.ids('acc'),
-    name: checkedName(account.name),
+    name: checkedAccountName(account.name),
     owner_email: checkedEmail(account.owner_email ?? null),
     timezone: 'UTC',
     default_country: checkedCountry(account.default_country ?? null),
@@ -217,7 +219,7 @@ async function update(on: Db, id: string, changes: AccountChanges): Promise<Acco
     if (row === null) throw unknownAccount(id)
     const next: AccountRow = {
       ...row,
-      name: changes.name === undefined ? row.name : checkedName(changes.name),
+      name: changes.name === undefined ? row.name : checkedAccountName(changes.name),
       timezone: changes.timezone === undefined ? row.timezone : checkedTimezone(changes.timezone),
       default_country:
         changes.default_country === undefined ? row.default_country : checkedCountry(changes.default_country),
@@ -278,6 +280,12 @@ function checkedName(name: string): string {
   return name.trim()
 }
 
+function checkedAccountName(name: string): string {
+  const checked = checkedName(name)
+  if (!isOneLine(checked)) throw invalid('name', 'invalid_value', 'A name has no line breaks. Leave them out.')
+  return checked
+}
+
 function checkedExpiry(expires_at: string | null, now_ms: number): string | null {
   if (expires_at !== null && Date.parse(expires_at) <= now_ms)
     throw invalid(
@@ -289,7 +297,7 @@ function checkedExpiry(expires_at: string | null, now_ms: number): string | null
 }
 
 function checkedEmail(email: string | null): string | null {
-  if (email !== null && !/^[^\s@\0]+@[^\s@\0]+\.[^\s@\0]+$/.test(email))
+  if (email !== null && !isEmailAddress(email))
     throw invalid('owner_email', 'invalid_format', `${JSON.stringify(email)} is not an e-mail address.`)
   return email
 }

@@ -17,6 +17,7 @@ export const consoleModule: Module<Omit<ConsoleServices, 'platform'>, { readonly
     conversations: ofAccount,
     identities: ofInstallation,
     invitations: ofInstallation,
+    limited_actions: ofInstallation,
     memberships: ofInstallation,
     request_log: ofAccount,
     request_log_sizes: ofAccount,

@@ -37,10 +37,14 @@ export interface ConsoleFacts {
 
 export type ConsoleRoute = Route & ConsoleFacts
 
-type Given<Q extends TObject, B extends TSchema> = Omit<RouteDefinition<Q, B>, 'handler' | 'permit' | 'tag'> &
+type Given<Q extends TObject, B extends TSchema> = Omit<
+  RouteDefinition<Q, B>,
+  'handler' | 'permit' | 'authorize' | 'tag'
+> &
   ConsoleFacts & {
     readonly handler: (request: ConsoleRequest<Static<Q>, Static<B>>) => Promise<Reply>
     readonly permit?: (request: ConsoleRequest<Static<Q>, Static<B>>) => void
+    readonly authorize?: (request: ConsoleRequest<unknown, Readonly<Record<string, unknown>>>) => void
   }
 
 export interface Entrant {
@@ -51,6 +55,7 @@ export interface Entrant {
 export function consoleRoute<Q extends TObject, B extends TSchema>({
   handler,
   permit,
+  authorize,
   ...declaration
 }: Given<Q, B>): ConsoleRoute {
   const definition = {
@@ -62,6 +67,12 @@ export function consoleRoute<Q extends TObject, B extends TSchema>({
     ...(permit === undefined
       ? {}
       : { permit: (request: RouteRequest<Static<Q>, Static<B>>) => permit(withSession(request)) }),
+    ...(authorize === undefined
+      ? {}
+      : {
+          authorize: (request: RouteRequest<unknown, Readonly<Record<string, unknown>>>) =>
+            authorize(withSession(request)),
+        }),
   }
   return definition as unknown as ConsoleRoute
 }

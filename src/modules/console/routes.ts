@@ -36,7 +36,7 @@ export function operatorRoutes(parts: OperatorRoutesParts): ConsoleRoute[] {
   return [
     ...sessionRoutes({ ...parts, takeTurn: turns() }),
     ...credentialRoutes({ platform, sessions, takeTurn: turns() }),
-    ...linkRoutes({ ...parts, takeTurn: turns() }),
+    ...linkRoutes({ ...parts, takeTurn: turns(), takeResetTurn: turns() }),
     ...identityRoutes({ platform, sessions, takeTurn: turns() }),
     ...teamRoutes(platform),
     ...accountRoutes(parts),

@@ -1,6 +1,8 @@
 /** E-mails: stored in the transaction of their cause, sent by the worker `mail` (behaviour: console 3.9). */
 import type { Transporter } from 'nodemailer'
 import { isoTime, withDeadline } from '../../lib/clock.ts'
+import { isEmailAddress } from '../../lib/email-address.ts'
+import { oneLine } from '../../lib/text.ts'
 import type { Worker } from '../../platform/jobs/worker.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import type { Page } from '../../platform/http/paging.ts'
@@ -22,7 +24,7 @@ export interface NewEmail {
   readonly recipient?: string
   readonly subject: string
   readonly body: string
-  /** Replaces `{link}` in the body. Stored sealed, never logged. */
+  /** Replaces the line `{link}` of the body. Stored sealed, never logged. */
   readonly link?: string
   /** Default: a day. */
   readonly retry_for_ms?: number
@@ -38,7 +40,7 @@ export async function enqueueEmail(
   const id = await repository.insertEmail(sql, {
     account_id: email.account_id,
     recipient: email.recipient ?? null,
-    subject: email.subject,
+    subject: oneLine(email.subject),
     body: email.body,
     link: email.link === undefined ? null : secrets.seal(email.link),
     queued: settings.smtp_url !== undefined,
@@ -110,16 +112,25 @@ async function send(
   stopping: AbortSignal,
 ): Promise<void> {
   const { recipient, subject } = email
-  if (recipient === null)
+  if (recipient === null || !isEmailAddress(recipient))
     return await repository.recordEmailAttempt(platform.pool, {
       id: email.id,
-      error: 'the account has no owner e-mail address',
+      error:
+        recipient === null
+          ? 'the account has no owner e-mail address'
+          : 'the recipient is not an e-mail address that mail is sent to',
       sent_at: null,
       next_run_at: null,
     })
   const error = await withDeadline(platform.clock, sendTimeoutMs, (late) =>
     transport
-      .sendMail({ to: recipient, subject, text: textOf(platform, email), signal: AbortSignal.any([late, stopping]) })
+      .sendMail({
+        // a text would be read as a list of addresses
+        to: { name: '', address: recipient },
+        subject,
+        text: textOf(platform, email),
+        signal: AbortSignal.any([late, stopping]),
+      })
       .then(
         () => null,
         (reason: unknown) =>
@@ -150,7 +161,7 @@ async function recordResult(
 }
 
 const textOf = ({ secrets }: Platform, { body, link }: repository.DueEmail): string =>
-  link === null ? body : body.replace('{link}', () => secrets.open(link))
+  link === null ? body : body.replace(/^\{link\}$/m, () => secrets.open(link))
 
 /** `?from=` in the SMTP address, else the service's own name. */
 function senderOf(smtp_url: string, base_url: string): string {

@@ -1,11 +1,10 @@
 /** Limits client connections in total and per address, and closes idle and slow ones (behaviour: operating 5). */
-import ipaddr from 'ipaddr.js'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Problem } from '../../api/problem.ts'
 import type { Log } from '../observability/log.ts'
 import type { Platform } from '../platform.ts'
-import { addressList, type AddressList } from './headers.ts'
+import { addressList, networkOf, type AddressList } from './headers.ts'
 import { rawAnswer } from './responses.ts'
 
 export interface ConnectionTimes {
@@ -170,7 +169,7 @@ export class Connections {
       socket.destroy() // already disconnected
       return false
     }
-    const neighbours = this.#isTrusted(from) ? undefined : this.#neighbours(addressKey(from))
+    const neighbours = this.#isTrusted(from) ? undefined : this.#neighbours(networkOf(from))
     if (neighbours !== undefined && neighbours.open >= settings.address_connection_limit && !this.#evict(neighbours)) {
       return this.#refuse(socket, 'address', tooManyOfAddress(settings.address_connection_limit))
     }
@@ -290,16 +289,6 @@ function beginIn(group: Group, connection: Connection): void {
 
 const groupsOf = ({ neighbours }: Connection, all: Group): readonly Group[] =>
   neighbours === undefined ? [all] : [all, neighbours]
-
-/** IPv4 address, or the first 64 bits of an IPv6 address. */
-function addressKey(text: string): string {
-  try {
-    const address = ipaddr.process(text.replace(/%.*$/, ''))
-    return address.kind() === 'ipv4' ? address.toString() : (address as ipaddr.IPv6).parts.slice(0, 4).join(':')
-  } catch {
-    return text // not an address
-  }
-}
 
 const retryInASecond = { headers: { 'Retry-After': '1' } }
 

@@ -61,6 +61,16 @@ export function clientAddress(request: IncomingMessage, isTrusted: AddressList):
   return address
 }
 
+/** The IPv4 address, or the first 64 bits of an IPv6 address: one client owns them all. */
+export function networkOf(text: string): string {
+  try {
+    const address = ipaddr.process(text.replace(/%.*$/, ''))
+    return address.kind() === 'ipv4' ? address.toString() : (address as ipaddr.IPv6).parts.slice(0, 4).join(':')
+  } catch {
+    return text // not an address
+  }
+}
+
 /** Some proxies write `192.0.2.1:4711` or `[2001:db8::1]:4711`. */
 const withoutPort = (hop: string): string =>
   /^\[(.+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(hop)?.[1] ?? hop

@@ -228,9 +228,11 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
   const isPost = route.method === 'POST'
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const read = takesBody
-      ? bodyOf(
+      ? authorizedBody(
+          pipeline,
           prepared,
-          request.raw,
+          request,
+          reply,
           await readBody(
             request.raw,
             route.body_bytes_max ?? limits.body_bytes,
@@ -374,6 +376,31 @@ const streamFingerprint = (request: FastifyRequest, query: unknown): string =>
     [request.headers['content-length'] ?? null, (request.headers['content-type'] ?? '').split(';')[0]],
     query as object,
   )
+
+/** Rights come first, also where they depend on the body; an unreadable body has no fields. */
+function authorizedBody(
+  { platform }: Pipeline,
+  prepared: PreparedRoute,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  bytes: Buffer,
+): Record<string, unknown> | Problem {
+  const { authorize } = prepared.route
+  if (authorize === undefined) return bodyOf(prepared, request.raw, bytes)
+  const check = (body: object) =>
+    authorize(
+      new Context(request, reply, {}, body, platform.pool, undefined) as unknown as Parameters<typeof authorize>[0],
+    )
+  let read: Record<string, unknown> | Problem
+  try {
+    read = bodyOf(prepared, request.raw, bytes)
+  } catch (error) {
+    check({})
+    throw error
+  }
+  check(read instanceof Problem ? {} : read)
+  return read
+}
 
 /**
  * Returns a Problem for values that no field may contain, because the key is checked first. Throws for invalid JSON.

@@ -106,6 +106,8 @@ export interface RouteDefinition<Q extends TObject, B extends TSchema> {
   }
   /** Before the Idempotency-Key is looked up: no reply is replayed without the permission. */
   readonly permit?: (request: RouteRequest<Static<Q>, Static<B>>) => void
+  /** Checks rights that depend on fields of the body, before its shape: any field may have any value. */
+  readonly authorize?: (request: RouteRequest<unknown, Readonly<Record<string, unknown>>>) => void
   /** Encrypted (behaviour: idempotency 3.4). */
   readonly secret_reply?: boolean
   /** A string is a non-JSON content type, with a string, Buffer or Readable as the body; declare 304 with ''. */

@@ -251,6 +251,7 @@ export interface ConsoleUser {
   id: string
   name: string
   email: string
+  pending_email: string | null
   admin: boolean
   two_factor: boolean
 }
@@ -1401,14 +1402,15 @@ export interface operations {
         name?: string | undefined
         email?: string | undefined
         current_password?: string | undefined
+        code?: string | undefined
         new_password?: string | undefined
       } } }
     responses: { 200: { headers: { [name: string]: unknown }; content: { 'application/json': ConsoleUser } } }
   }
   'session.reauthenticate': {
     parameters: { query?: never; path?: never; header?: never; cookie?: never }
-    requestBody: { content: { 'application/json': {
-        password: string
+    requestBody?: { content: { 'application/json': {
+        password?: string | undefined
         code?: string | undefined
       } } }
     responses: { 200: { headers: { [name: string]: unknown }; content: { 'application/json': ConsoleSession } } }
@@ -1460,6 +1462,16 @@ export interface operations {
       } } }
     responses: { 200: { headers: { [name: string]: unknown }; content: { 'application/json': {
         object: 'password_reset'
+      } } } }
+  }
+  'email_confirmations.create': {
+    parameters: { query?: never; path?: never; header?: never; cookie?: never }
+    requestBody: { content: { 'application/json': {
+        token: string
+      } } }
+    responses: { 200: { headers: { [name: string]: unknown }; content: { 'application/json': {
+        object: 'email_confirmation'
+        email: string
       } } } }
   }
   'invitations.preview': {
@@ -1880,6 +1892,9 @@ export interface paths {
   }
   '/console/api/password_resets/confirm': {
     post: operations['password_resets.confirm']
+  }
+  '/console/api/email_confirmations': {
+    post: operations['email_confirmations.create']
   }
   '/console/api/invitations/preview': {
     post: operations['invitations.preview']

@@ -8,6 +8,7 @@ import type { Role } from '../roles.ts'
 import { deleteSecondFactor } from '../sign-in/second-factor-repository.ts'
 import type { Sessions } from '../sign-in/sessions.ts'
 import * as repository from './repository.ts'
+import { emailLink } from './email-change.ts'
 import { resetLink } from './resets.ts'
 import { requireEmail, requireName } from './setup.ts'
 
@@ -29,6 +30,11 @@ export interface PeopleCommands {
   create(input: NewUser): Promise<Linked>
   /** Problems: `resource_missing`. */
   resetPassword(email: string): Promise<Linked>
+  /**
+   * A link to confirm the pending address, found by it or by the present one. Problems: `resource_missing`,
+   * `email_taken`.
+   */
+  verifyEmail(email: string): Promise<Linked>
   /** Also ends the sessions. Problems: `resource_missing`. */
   resetTwoFactor(email: string): Promise<Linked>
 }
@@ -41,6 +47,7 @@ export const peopleCommands = (platform: Platform, sessions: Sessions): PeopleCo
       await auditUser(tx, platform, user.id, entryOf('users reset-password', 'password_resets.create', user.id))
       return { user, link: await resetLink(platform, tx, user.id) }
     }),
+  verifyEmail: (email) => transact(platform.pool, (tx) => verifyEmail(platform, tx, email)),
   resetTwoFactor: (email) =>
     transact(platform.pool, async (tx) => {
       const user = await lockKnownUser(tx, email)
@@ -57,6 +64,7 @@ async function createUser(platform: Platform, { admin, membership, ...input }: N
   const user: repository.UserRow = {
     id: platform.ids('usr'),
     ...named,
+    pending_email: null,
     password_hash: null,
     admin,
     two_factor: false,
@@ -95,7 +103,32 @@ const entryOf = (
   request_id: null,
 })
 
-/** Locks the user, so that of two concurrent links only the later is valid. */
+async function verifyEmail(platform: Platform, tx: Db, input: string): Promise<Linked> {
+  const email = requireEmail('email', input)
+  const found = await repository.findUserByEmail(tx, email)
+  const pending = found === null ? await repository.listUsersByPendingEmail(tx, email) : [found]
+  if (pending.length > 1)
+    throw new Problem(
+      'resource_missing',
+      `Several users have asked for ${email}. Give the address with which the right one signs in now.`,
+    )
+  const user = await repository.lockUser(tx, pending[0]?.id ?? '')
+  if (user === null || user.pending_email === null)
+    throw new Problem(
+      'resource_missing',
+      `Nobody waits to confirm the e-mail address ${email}. They ask for another address on their profile first.`,
+    )
+  if ((await repository.findUserByEmail(tx, user.pending_email)) !== null) throw new Problem('email_taken')
+  await auditUser(
+    tx,
+    platform,
+    user.id,
+    entryOf('users verify-email', 'email_confirmations.create_link', user.id, { email: user.pending_email }),
+  )
+  return { user, link: await emailLink(platform, tx, user.id) }
+}
+
+/** Locks the user, as everywhere that links are created or used. */
 async function lockKnownUser(tx: Db, input: string): Promise<repository.UserRow> {
   const user = await repository.lockUserByEmail(tx, requireEmail('email', input))
   if (user === null)

@@ -62,7 +62,14 @@ const reauthenticateRoute = ({ platform, sessions, takeTurn }: CredentialRoutesP
       'Sensitive operations require a password, and a code if you have a second factor, given within the last 10 minutes (`POSTHORN_REAUTHENTICATE_AFTER_S`).',
     body: Type.Object(
       {
-        password: Type.String({ minLength: 1, maxLength: 1000, description: 'Your password.' }),
+        password: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 1000,
+            description:
+              'Your password. Required if you have one; without one the code of your second factor is enough.',
+          }),
+        ),
         code: Type.Optional(
           Type.String({ maxLength: 100, description: 'Of the authenticator app, or a recovery code.' }),
         ),
@@ -70,11 +77,12 @@ const reauthenticateRoute = ({ platform, sessions, takeTurn }: CredentialRoutesP
       closed,
     ),
     replies: { 200: ConsoleSession },
-    errors: [],
+    errors: ['parameter_missing'],
     refuses: ['invalid_credentials', 'mfa_required', 'account_locked'],
     async handler({ session, body, address }) {
-      takeTurn(address)
-      await proveAgain(platform, session, body, 'password')
+      // per session: nobody else at this address can use them up
+      takeTurn(session.id)
+      await proveAgain(platform, session, address, { password: body.password, code: body.code }, 'password')
       await sessions.renew(session.id)
       return reply(200, sessionObject(session))
     },
@@ -115,9 +123,10 @@ const factorRoutes = ({ platform, sessions, takeTurn }: CredentialRoutesParts): 
     ),
     replies: { 200: RecoveryCodes },
     errors: ['resource_missing'],
-    refuses: ['invalid_credentials'],
-    async handler({ session, body, address, sql }) {
-      takeTurn(address)
+    refuses: ['reauthentication_required', 'invalid_credentials'],
+    async handler({ session, body, sql }) {
+      requireRecent(platform, session)
+      takeTurn(session.id)
       return reply(200, {
         object: 'recovery_codes',
         recovery_codes: await confirmFactor(platform, sql, sessions, session, body.code),

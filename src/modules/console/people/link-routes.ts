@@ -1,4 +1,4 @@
-/** Links for people who are not signed in: password resets and invitations (behaviour: console 3). */
+/** Links for people who are not signed in: password resets, e-mail addresses and invitations (behaviour: console 3). */
 import { Type } from 'typebox'
 import { Problem } from '../../../api/problem.ts'
 import { ConsoleSession } from '../../../api/resources/console-session.ts'
@@ -11,6 +11,7 @@ import { consoleRoute, type ConsoleRoute } from '../route.ts'
 import { cookieOf, sessionObject, type Sessions, startSession } from '../sign-in/sessions.ts'
 import { accept, invitationOf } from '../team/invitations.ts'
 import { findUserByEmail } from './repository.ts'
+import { confirmEmail } from './email-change.ts'
 import type { Resets } from './resets.ts'
 
 export interface LinkRoutesParts {
@@ -19,6 +20,8 @@ export interface LinkRoutesParts {
   readonly sessions: Sessions
   readonly resets: Resets
   readonly takeTurn: (address: string) => void
+  /** Counted apart, so that nothing else at the address can use up the way back in. */
+  readonly takeResetTurn: (address: string) => void
 }
 
 const closed = { additionalProperties: false } as const
@@ -28,11 +31,12 @@ const Password = (description: string) => Type.String({ minLength: 1, maxLength:
 
 export const linkRoutes = (parts: LinkRoutesParts): ConsoleRoute[] => [
   ...resetRoutes(parts),
+  confirmEmailRoute(parts),
   previewRoute(parts),
   acceptRoute(parts),
 ]
 
-const resetRoutes = ({ resets, takeTurn }: LinkRoutesParts): ConsoleRoute[] => [
+const resetRoutes = ({ resets, takeResetTurn }: LinkRoutesParts): ConsoleRoute[] => [
   consoleRoute({
     ...facts,
     operation: 'password_resets.create',
@@ -40,7 +44,7 @@ const resetRoutes = ({ resets, takeTurn }: LinkRoutesParts): ConsoleRoute[] => [
     path: '/console/api/password_resets',
     summary: 'Ask for a new password',
     description:
-      'Mails a link that is valid for one hour if a user has this e-mail address; the response is the same if none has. A new link ends earlier ones.',
+      'Mails a link that is valid for one hour if a user has this e-mail address, at most 3 an hour and 10 a day; the response is the same if none has or none is sent. Earlier links stay valid until one is used.',
     body: Type.Object(
       {
         email: Type.String({
@@ -55,7 +59,7 @@ const resetRoutes = ({ resets, takeTurn }: LinkRoutesParts): ConsoleRoute[] => [
     replies: { 202: Type.Object({ object: objectName('password_reset') }) },
     errors: [],
     async handler({ body, address }) {
-      takeTurn(address)
+      takeResetTurn(address)
       resets.ask(body.email)
       return reply(202, { object: 'password_reset' })
     },
@@ -66,18 +70,44 @@ const resetRoutes = ({ resets, takeTurn }: LinkRoutesParts): ConsoleRoute[] => [
     method: 'POST',
     path: '/console/api/password_resets/confirm',
     summary: 'Choose a new password',
-    description: 'With a link. It ends all sessions, and opens signing in where it was locked.',
+    description:
+      'With a link. It ends all sessions, all other links and linked identities of the user, and unlocks signing in.',
     body: Type.Object({ token: Token, password: Password('12 to 200 characters.') }, closed),
     replies: { 200: Type.Object({ object: objectName('password_reset') }) },
     errors: [],
     refuses: ['token_invalid'],
     async handler({ body, address, caller }) {
-      takeTurn(address)
+      takeResetTurn(address)
       await resets.confirm(body.token, body.password, { address, request_id: caller.request_id })
       return reply(200, { object: 'password_reset' })
     },
   }),
 ]
+
+const confirmEmailRoute = ({ platform, takeResetTurn }: LinkRoutesParts): ConsoleRoute =>
+  consoleRoute({
+    ...facts,
+    operation: 'email_confirmations.create',
+    method: 'POST',
+    path: '/console/api/email_confirmations',
+    summary: 'Confirm an e-mail address',
+    description:
+      'With the link that was sent to the new address. From then on its user signs in with it; the address before it gets an e-mail.',
+    body: Type.Object({ token: Token }, closed),
+    replies: {
+      200: Type.Object({
+        object: objectName('email_confirmation'),
+        email: Type.String({ description: 'The address that the user has from now on.' }),
+      }),
+    },
+    errors: [],
+    refuses: ['token_invalid', 'email_taken'],
+    async handler({ body, address, caller }) {
+      takeResetTurn(address)
+      const email = await confirmEmail(platform, body.token, { address, request_id: caller.request_id })
+      return reply(200, { object: 'email_confirmation', email })
+    },
+  })
 
 const previewRoute = ({ platform, accounts, takeTurn }: LinkRoutesParts): ConsoleRoute =>
   consoleRoute({
@@ -90,9 +120,10 @@ const previewRoute = ({ platform, accounts, takeTurn }: LinkRoutesParts): Consol
     replies: { 200: InvitationPreview },
     errors: [],
     refuses: ['token_invalid'],
-    async handler({ body, address, sql }) {
+    async handler({ body, session, address, sql }) {
       takeTurn(address)
-      const { account_id, email, role } = await invitationOf(platform, body.token)
+      const { account_id, email, email_id, role } = await invitationOf(platform, body.token)
+      const user = await findUserByEmail(sql, email)
       const name = (await accounts.namesOf(sql, [account_id])).get(account_id)
       if (name === undefined) throw new Problem('token_invalid')
       return reply(200, {
@@ -100,7 +131,8 @@ const previewRoute = ({ platform, accounts, takeTurn }: LinkRoutesParts): Consol
         account_name: name,
         email,
         role,
-        has_user: (await findUserByEmail(sql, email)) !== null,
+        // an inviter who was shown the link must not learn who has a user elsewhere
+        has_user: user !== null && (email_id !== null || session?.user_id === user.id),
       })
     },
   })

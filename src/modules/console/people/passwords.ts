@@ -2,7 +2,7 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { invalid, Problem } from '../../../api/problem.ts'
-import { limitConcurrency } from '../../../lib/concurrency.ts'
+import { fairTurns } from '../../../lib/concurrency.ts'
 import { commonPasswords } from './common-passwords.ts'
 
 const argon2Async = promisify(argon2)
@@ -34,12 +34,16 @@ export function requirePassword(param: string, password: string): void {
     throw invalid(param, 'invalid_value', 'This password is too easy to guess. Choose another one.')
 }
 
+/** Call within `hashingTurn`. */
 export async function hashPassword(password: string, cost: Cost = currentCost): Promise<string> {
   const salt = randomBytes(saltLength)
   return phcString(cost, salt, await tagOf(password, salt, tagLength, cost))
 }
 
-/** Uses the cost in the hash. null (unknown user) takes as long and fails. Throws if the hash is not argon2id. */
+/**
+ * Call within `hashingTurn`. Uses the cost in the hash. null (unknown user) takes as long and fails. Throws if the hash
+ * is not argon2id.
+ */
 export async function isPassword(password: string, stored: string | null): Promise<boolean> {
   const { cost, salt, tag } = parsePhc(stored ?? nobody)
   const computed = await tagOf(password, salt, tag.length, cost)
@@ -57,19 +61,25 @@ export function isOutdatedHash(stored: string): boolean {
   )
 }
 
-/** Each hash takes 19 MiB. */
-const limited = limitConcurrency(4)
+/**
+ * Runs work that hashes a password for a client at this network (`networkOf`). Each hash takes 19 MiB. Throws
+ * `rate_limit_exceeded` if too many of the network, or in all, are waiting.
+ */
+export const hashingTurn = fairTurns(
+  { max: 4, per_key: 20, all: 400 },
+  () =>
+    new Problem('rate_limit_exceeded', 'Too many passwords are being checked at once. Wait a second, then repeat.', {
+      headers: { 'retry-after': '1' },
+    }),
+)
 
 const tagOf = async (password: string, nonce: Buffer, bytes: number, cost: Cost): Promise<Buffer> =>
-  await limited(
-    async () =>
-      (await argon2Async('argon2id', {
-        message: password.normalize('NFC'),
-        nonce,
-        tagLength: bytes,
-        ...cost,
-      })) as Buffer,
-  )
+  (await argon2Async('argon2id', {
+    message: password.normalize('NFC'),
+    nonce,
+    tagLength: bytes,
+    ...cost,
+  })) as Buffer
 
 const unpadded = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '')
 

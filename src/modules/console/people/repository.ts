@@ -8,6 +8,8 @@ export interface UserRow {
   readonly id: `usr_${string}`
   /** Lower case. */
   readonly email: string
+  /** Not confirmed yet; null for none. */
+  readonly pending_email: string | null
   readonly name: string
   readonly password_hash: string | null
   readonly admin: boolean
@@ -16,7 +18,7 @@ export interface UserRow {
 }
 
 const columns = (sql: Db): Fragment =>
-  sql`id, email, name, password_hash, admin, second_factor_at is not null as two_factor, created_at`
+  sql`id, email, pending_email, name, password_hash, admin, second_factor_at is not null as two_factor, created_at`
 
 export async function insertUser(sql: Db, row: UserRow): Promise<void> {
   await sql`
@@ -56,7 +58,8 @@ export async function lockUser(tx: Db, id: string): Promise<UserRow | null> {
 export async function updateUser(sql: Db, row: UserRow): Promise<void> {
   await sql`
     update users
-    set email = ${row.email}, name = ${row.name}, password_hash = ${row.password_hash}
+    set email = ${row.email}, pending_email = ${row.pending_email}, name = ${row.name},
+      password_hash = ${row.password_hash}
     where id = ${row.id}`
 }
 
@@ -65,6 +68,23 @@ export async function rehashPassword(sql: Db, id: string, from: string, to: stri
     update users
     set password_hash = ${to}
     where id = ${id} and password_hash = ${from}`
+}
+
+/** Those who have asked for this address and not confirmed it. */
+export async function listUsersByPendingEmail(sql: Db, email: string): Promise<UserRow[]> {
+  return await sql<UserRow[]>`select ${columns(sql)} from users where pending_email = ${email} order by id limit 2`
+}
+
+/** Whether a user with this address, other than `user_id`, belongs to an account of `user_id`. */
+export async function isColleague(sql: Db, user_id: string, email: string): Promise<boolean> {
+  const [row] = await sql`
+    select
+    from users u
+    join memberships theirs on theirs.user_id = u.id
+    join memberships mine on mine.account_id = theirs.account_id
+    where u.email = ${email} and u.id <> ${user_id} and mine.user_id = ${user_id}
+    limit 1`
+  return row !== undefined
 }
 
 export async function anyUser(sql: Db): Promise<boolean> {
@@ -110,14 +130,14 @@ export async function listMemberships(sql: Db, user_id: string): Promise<Members
 
 export interface TokenRow {
   readonly token_hash: string
-  readonly kind: 'setup' | 'reset'
+  /** `email`: confirms the pending address of the user. */
+  readonly kind: 'setup' | 'reset' | 'email'
   readonly user_id: string | null
   readonly expires_at: string
   readonly created_at: string
 }
 
-export async function replaceToken(tx: Db, row: TokenRow): Promise<void> {
-  await deleteTokens(tx, row.kind, row.user_id)
+export async function insertToken(tx: Db, row: TokenRow): Promise<void> {
   await tx`
     insert into user_tokens (token_hash, kind, user_id, expires_at, created_at)
     values (${row.token_hash}, ${row.kind}, ${row.user_id}, ${row.expires_at}, ${row.created_at})`
@@ -135,8 +155,10 @@ export async function userOfToken(
   return row?.user_id ?? null
 }
 
-export async function deleteTokens(tx: Db, kind: TokenRow['kind'], user_id: string | null): Promise<void> {
-  await tx`delete from user_tokens where kind = ${kind} and user_id is not distinct from ${user_id}`
+export async function deleteTokens(tx: Db, kinds: readonly TokenRow['kind'][], user_id: string | null): Promise<void> {
+  await tx`
+    delete from user_tokens
+    where kind = any (${kinds as TokenRow['kind'][]}) and user_id is not distinct from ${user_id}`
 }
 
 /** null if it was used, has expired or is unknown. */
@@ -173,7 +195,35 @@ export interface Link {
 
 export const tokenHash = (token: string): string => hash('sha256', token, 'hex')
 
-export function newLink(base_url: string, page: 'setup' | 'reset' | 'invitation'): Link {
+export function newLink(base_url: string, page: 'setup' | 'reset' | 'invitation' | 'confirm-email'): Link {
   const token = randomBytes(32).toString('base64url')
   return { token_hash: tokenHash(token), url: `${base_url}/console/${page}#${token}` }
+}
+
+/** Until the transaction ends. Times of the action, oldest first. */
+export async function lockActionTimes(tx: Db, kind: string, subject_hash: string, at: string): Promise<string[]> {
+  const [row] = await tx<{ times: string[] }[]>`
+    insert into limited_actions as l (kind, subject_hash, times, at)
+    values (${kind}, ${subject_hash}, '{}', ${at})
+    on conflict (kind, subject_hash) do update set at = excluded.at
+    returning times`
+  return row!.times
+}
+
+export async function setActionTimes(
+  tx: Db,
+  kind: string,
+  subject_hash: string,
+  times: readonly string[],
+): Promise<void> {
+  await tx`
+    update limited_actions
+    set times = ${times as string[]}::text[]::timestamptz[]
+    where kind = ${kind} and subject_hash = ${subject_hash}`
+}
+
+export async function forgetPeople(sql: Db, expired_before: string, acted_before: string): Promise<number> {
+  const { count: tokens } = await sql`delete from user_tokens where expires_at <= ${expired_before}`
+  const { count: actions } = await sql`delete from limited_actions where at <= ${acted_before}`
+  return tokens + actions
 }

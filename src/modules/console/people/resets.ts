@@ -1,13 +1,18 @@
 /** Password resets, requested by e-mail or printed by a command (behaviour: console 3.11). */
 import { Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
+import { normalizedEmail } from '../../../lib/email-address.ts'
+import { oneLine } from '../../../lib/text.ts'
 import { type Db, transact } from '../../../platform/database/sql.ts'
+import { networkOf } from '../../../platform/http/headers.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { enqueueEmail } from '../../mail/service.ts'
 import { auditUser } from '../audit/recording.ts'
+import { deleteIdentities } from '../sign-in/repository.ts'
 import type { Sessions } from '../sign-in/sessions.ts'
 import { unlock } from '../sign-in/sign-in.ts'
-import { hashPassword, requirePassword } from './passwords.ts'
+import { mailAllowance, takeAllowance } from './allowances.ts'
+import { hashingTurn, hashPassword, requirePassword } from './passwords.ts'
 import { newLink, tokenHash } from './repository.ts'
 import * as repository from './repository.ts'
 
@@ -16,7 +21,9 @@ const validForMs = 3600_000
 export interface Resets {
   /** Mails a link if a user has this address. Runs after the response, whose time does not reveal whether one has. */
   ask(email: string): void
-  /** Ends the user's sessions and unlocks signing in. Throws `token_invalid`. */
+  /**
+   * Ends the user's sessions, other links and linked identities, and unlocks signing in. Throws `token_invalid`.
+   */
   confirm(
     token: string,
     password: string,
@@ -30,23 +37,26 @@ export function passwordResets(platform: Platform, sessions: Sessions): Resets {
   const running = new Set<Promise<void>>()
   return {
     ask(email) {
-      const work = mailLink(platform, email.trim().normalize('NFC').toLowerCase())
+      const work = mailLink(platform, normalizedEmail(email))
         .catch((error: unknown) => log.error({ err: error }, 'a link for a new password could not be written'))
         .finally(() => running.delete(work))
       running.add(work)
     },
     async confirm(token, password, from) {
       requirePassword('password', password)
-      const password_hash = await hashPassword(password)
+      const [hash, at] = [tokenHash(token), isoTime(clock.now())]
+      if ((await repository.userOfToken(pool, 'reset', hash, at)) === null) throw new Problem('token_invalid')
+      const password_hash = await hashingTurn(networkOf(from.address), () => hashPassword(password))
       await transact(pool, async (tx) => {
-        const [hash, at] = [tokenHash(token), isoTime(clock.now())]
         const user_id = await repository.userOfToken(tx, 'reset', hash, at)
         // users are locked before their links, as where links are created
         const user = user_id === null ? null : await repository.lockUser(tx, user_id)
         if (user === null || (await repository.useToken(tx, 'reset', hash, at)) === null)
           throw new Problem('token_invalid')
-        await repository.deleteTokens(tx, 'reset', user.id)
-        await repository.updateUser(tx, { ...user, password_hash })
+        await repository.deleteTokens(tx, ['reset', 'email'], user.id)
+        await repository.updateUser(tx, { ...user, password_hash, pending_email: null })
+        // somebody else may have linked theirs while they had this user
+        await deleteIdentities(tx, user.id)
         await sessions.endAll(tx, user.id)
         await unlock(tx, user.email)
         const { id } = user
@@ -66,11 +76,11 @@ export function passwordResets(platform: Platform, sessions: Sessions): Resets {
   }
 }
 
-/** Ends earlier links. */
+/** Valid for an hour, beside earlier ones, until one of them is used. */
 export async function resetLink({ settings, clock }: Platform, tx: Db, user_id: string): Promise<string> {
   const { token_hash, url } = newLink(settings.base_url, 'reset')
   const at = clock.now()
-  await repository.replaceToken(tx, {
+  await repository.insertToken(tx, {
     token_hash,
     kind: 'reset',
     user_id,
@@ -82,11 +92,10 @@ export async function resetLink({ settings, clock }: Platform, tx: Db, user_id: 
 
 async function mailLink(platform: Platform, email: string): Promise<void> {
   await transact(platform.pool, async (tx) => {
-    // of two concurrent requests the later one ends the link of the other
     const user = await repository.lockUserByEmail(tx, email)
-    if (user === null) return
+    if (user === null || (await takeAllowance(tx, platform.clock, mailAllowance, user.email)) !== null) return
     const body = [
-      `Hello ${user.name},`,
+      `Hello ${oneLine(user.name)},`,
       '',
       'somebody, most likely you, asked for a new password for the console of Posthorn. Choose one here, within an hour:',
       '',

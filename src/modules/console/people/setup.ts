@@ -1,31 +1,35 @@
 /** The first owner, created with the set-up link printed at start (behaviour: console 1.5). */
 import { invalid, Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
+import { isEmailAddress, normalizedEmail } from '../../../lib/email-address.ts'
+import { hasLink, isOneLine } from '../../../lib/text.ts'
 import { transact } from '../../../platform/database/sql.ts'
+import { networkOf } from '../../../platform/http/headers.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { AccountService } from '../../accounts/service.ts'
 import { insertAudit } from '../audit/repository.ts'
-import { hashPassword, requirePassword } from './passwords.ts'
+import { hashingTurn, hashPassword, requirePassword } from './passwords.ts'
 import { newLink, tokenHash } from './repository.ts'
 import * as repository from './repository.ts'
 
 const validForMs = 24 * 3600_000
 const nameLengthMax = 120
-const emailLengthMax = 254
 
 /** Normalised. Throws `parameter_invalid`. */
 export function requireEmail(param: string, value: string): string {
-  const email = value.trim().normalize('NFC').toLowerCase()
-  if (email.length > emailLengthMax || !/^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>".]{2,}$/.test(email))
+  const email = normalizedEmail(value)
+  if (!isEmailAddress(email))
     throw invalid(param, 'invalid_format', 'This is no e-mail address. Write it as name@example.com.')
   return email
 }
 
-/** Trimmed. Throws `parameter_invalid`. */
+/** Trimmed. Strangers read it in e-mails, so it has no link. Throws `parameter_invalid`. */
 export function requireName(param: string, value: string): string {
   const name = value.trim()
-  if (name === '' || [...name].length > nameLengthMax || !name.isWellFormed() || name.includes('\0'))
+  if (name === '' || [...name].length > nameLengthMax)
     throw invalid(param, name === '' ? 'too_short' : 'too_long', `A name has 1 to ${nameLengthMax} characters.`)
+  if (!name.isWellFormed() || !isOneLine(name) || hasLink(name))
+    throw invalid(param, 'invalid_value', 'A name has no line breaks and no web addresses. Leave them out.')
   return name
 }
 
@@ -35,7 +39,8 @@ export async function offerSetup({ pool, clock, settings }: Platform): Promise<s
     if (await repository.anyUser(tx)) return null
     const { token_hash, url } = newLink(settings.base_url, 'setup')
     const at = clock.now()
-    await repository.replaceToken(tx, {
+    await repository.deleteTokens(tx, ['setup'], null)
+    await repository.insertToken(tx, {
       token_hash,
       kind: 'setup',
       user_id: null,
@@ -75,7 +80,8 @@ export async function setUp(
     id: platform.ids('usr'),
     email,
     name,
-    password_hash: await hashPassword(owner.password),
+    pending_email: null,
+    password_hash: await hashingTurn(networkOf(address), () => hashPassword(owner.password)),
     admin: true,
     two_factor: false,
     created_at: at,

@@ -5,6 +5,7 @@ import { type Db, transact } from '../../../platform/database/sql.ts'
 import { reply } from '../../../platform/http/route.ts'
 import type { AccountService } from '../../accounts/service.ts'
 import type { BillingService } from '../../billing/service.ts'
+import { requireName } from '../people/setup.ts'
 import { consoleRoute, type ConsoleRoute } from '../route.ts'
 
 export interface AccountRoutesParts {
@@ -30,7 +31,8 @@ export const accountRoutes = ({ accounts, billing }: AccountRoutesParts): Consol
     operation: 'account.update',
     method: 'PATCH',
     summary: 'Update the account',
-    description: 'Absent fields stay. `low_balance_micros` 0 turns the warning off.',
+    description:
+      'Absent fields stay. A new name has no line breaks and no web addresses, because e-mails show it. `low_balance_micros` 0 turns the warning off.',
     body: Type.Object(
       {
         name: Type.Optional(
@@ -49,6 +51,8 @@ export const accountRoutes = ({ accounts, billing }: AccountRoutesParts): Consol
     errors: [],
     async handler({ caller: { account_id }, body: { low_balance_micros, ...changes }, sql }) {
       const changed = await transact(sql, async (tx) => {
+        if (changes.name !== undefined && changes.name !== (await accounts.find(tx, account_id)).name)
+          requireName('name', changes.name)
         await accounts.update(account_id, changes, tx)
         if (low_balance_micros !== undefined) await billing.setLowBalance(tx, account_id, low_balance_micros)
         return await settingsOf(tx, accounts, billing, account_id)

@@ -52,6 +52,10 @@ const createApiKeyRoute = (platform: Platform, accounts: AccountService): Consol
     replies: { 201: ApiKeyWithText },
     errors: [],
     refuses: ['reauthentication_required', 'role_not_allowed', 'api_key_limit'],
+    authorize({ caller: { account_id, mode }, session, body }) {
+      const wanted = body['mode'] === 'live' || body['mode'] === 'test' ? body['mode'] : mode
+      requireKeys(roleIn(session, account_id), wanted, [])
+    },
     permit({ caller: { account_id }, session, body }) {
       requireKeys(roleIn(session, account_id), body.mode, body.scopes ?? [])
       if (body.mode === 'live') requireRecent(platform, session)

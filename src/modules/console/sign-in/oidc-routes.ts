@@ -218,7 +218,8 @@ const pendingRoutes = ({ platform }: IdentityRoutesParts): ConsoleRoute[] => [
     method: 'POST',
     path: '/console/api/oauth/pending',
     summary: 'Link the pending identity, or cancel',
-    description: 'Within ten minutes. From then on it signs you in.',
+    description:
+      'Within ten minutes. From then on it signs you in. It requires your password, or the code of your second factor, given since you came back from the provider.',
     body: Type.Object(
       {
         action: Type.Unsafe<'link' | 'cancel'>({

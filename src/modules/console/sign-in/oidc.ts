@@ -12,7 +12,7 @@ import type { Platform } from '../../../platform/platform.ts'
 import { findUser, lockUser, type UserRow } from '../people/repository.ts'
 import * as repository from './repository.ts'
 import type { PendingIdentity } from './repository.ts'
-import { requireRecent, type Session } from './sessions.ts'
+import { requireProofSince, requireRecent, type Session } from './sessions.ts'
 
 const timeoutS = 10
 const foundForMs = 3600_000
@@ -132,12 +132,12 @@ export async function pendingOf(
 
 /** Problems: `reauthentication_required`, `oauth_pending_expired`, `identity_exists`. */
 export async function link(platform: Platform, sql: Db, session: Session): Promise<repository.IdentityRow> {
-  requireRecent(platform, session)
   const { clock, ids } = platform
   const at = isoTime(clock.now())
   return await transact(sql, async (tx) => {
     const pending = await repository.lockPending(tx, session.id, at)
     if (pending === null) throw new Problem('oauth_pending_expired')
+    requireProofSince(platform, session, isoTime(Date.parse(pending.until) - pendingForMs))
     const { issuer, subject, email } = pending
     const row: repository.IdentityRow = {
       id: ids('idn'),

@@ -15,6 +15,7 @@ export interface SessionRow {
 
 export interface OpenSession extends SessionRow {
   readonly email: string
+  readonly pending_email: string | null
   readonly name: string
   readonly admin: boolean
   readonly has_password: boolean
@@ -64,7 +65,7 @@ export async function findSession(
 ): Promise<OpenSession | null> {
   const [row] = await sql<OpenSession[]>`
     select s.id, s.user_id, s.token_hash, s.authenticated_at, s.seen_at, s.address, s.user_agent,
-      s.created_at, u.email, u.name, u.admin, u.password_hash is not null as has_password,
+      s.created_at, u.email, u.pending_email, u.name, u.admin, u.password_hash is not null as has_password,
       u.second_factor_at is not null as two_factor, s.impersonated_account_id, s.impersonated_user_id,
       s.impersonation_reason, s.impersonation_until
     from sessions s join users u on u.id = s.user_id
@@ -151,38 +152,46 @@ export async function forgetSessions(
   return count + failures
 }
 
-export interface FailuresRow {
-  readonly failures: number
-  readonly locked_until: string | null
+/** null: not locked. */
+export async function lockedUntil(sql: Db, email_hash: string, origins: readonly string[]): Promise<string | null> {
+  const [row] = await sql<{ locked_until: string | null }[]>`
+    select max(locked_until) as locked_until
+    from sign_in_failures
+    where email_hash = ${email_hash} and origin = any (${origins as string[]})`
+  return row!.locked_until
 }
 
-export async function findFailures(sql: Db, email_hash: string): Promise<FailuresRow | null> {
-  const [row] = await sql<
-    FailuresRow[]
-  >`select failures, locked_until from sign_in_failures where email_hash = ${email_hash}`
-  return row ?? null
+export interface Failure {
+  readonly email_hash: string
+  readonly origin: string
+  readonly at: string
+  readonly failures_max: number
+  /** Older failures do not count. */
+  readonly since: string
+  readonly locked_until: string
 }
 
 /** The failure that reaches the limit locks, and resets the count. */
-export async function countFailure(
-  sql: Db,
-  email_hash: string,
-  failures_max: number,
-  at: string,
-  locked_until: string,
-): Promise<FailuresRow> {
-  const [row] = await sql<FailuresRow[]>`
-    insert into sign_in_failures as f (email_hash, failures, locked_until, at)
-    values (${email_hash}, 1, null, ${at})
-    on conflict (email_hash) do update set
-      failures = case when f.failures + 1 >= ${failures_max} then 0 else f.failures + 1 end,
-      locked_until = case when f.failures + 1 >= ${failures_max} then ${locked_until}::timestamptz else f.locked_until end,
-      at = excluded.at
-    returning failures, locked_until`
-  return row!
+export async function countFailure(sql: Db, given: Failure): Promise<void> {
+  const { email_hash, origin, at, failures_max, since, locked_until } = given
+  const counted = sql`array(select t from unnest(f.failed_at) as t where t > ${since}::timestamptz) || ${at}::timestamptz`
+  await sql`
+    insert into sign_in_failures as f (email_hash, origin, failed_at, locked_until, at)
+    values (${email_hash}, ${origin}, array[${at}::timestamptz], null, ${at})
+    on conflict (email_hash, origin) do update set
+      failed_at = case when cardinality(${counted}) >= ${failures_max} then '{}' else ${counted} end,
+      locked_until = case
+        when cardinality(${counted}) >= ${failures_max} then ${locked_until}::timestamptz
+        else f.locked_until
+      end,
+      at = excluded.at`
 }
 
-export async function clearFailures(sql: Db, email_hash: string): Promise<void> {
+export async function clearFailures(sql: Db, email_hash: string, origin: string): Promise<void> {
+  await sql`delete from sign_in_failures where email_hash = ${email_hash} and origin = ${origin}`
+}
+
+export async function clearAllFailures(sql: Db, email_hash: string): Promise<void> {
   await sql`delete from sign_in_failures where email_hash = ${email_hash}`
 }
 
@@ -224,6 +233,10 @@ export async function hasIdentity(sql: Db, user_id: string, issuer: string, exce
   const [row] = await sql`
       select from identities where user_id = ${user_id} and issuer = ${issuer} and id <> ${except_id} limit 1`
   return row !== undefined
+}
+
+export async function deleteIdentities(sql: Db, user_id: string): Promise<number> {
+  return (await sql`delete from identities where user_id = ${user_id}`).count
 }
 
 export async function deleteIdentity(sql: Db, user_id: string, id: string): Promise<boolean> {

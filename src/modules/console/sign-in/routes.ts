@@ -79,7 +79,7 @@ const signInRoute = (parts: SessionRoutesParts): ConsoleRoute =>
     scope: null,
     summary: 'Sign in',
     description:
-      'Sets the cookie of the session. After five failures in a row signing in by an e-mail address, known or not, is locked for 15 minutes.',
+      'Sets the cookie of the session. After five failures in a row from one network, and after 100 in an hour from all, signing in by an e-mail address, known or not, is locked for 15 minutes.',
     body: Type.Object(
       {
         email: Email,
@@ -95,7 +95,10 @@ const signInRoute = (parts: SessionRoutesParts): ConsoleRoute =>
     refuses: ['invalid_credentials', 'mfa_required', 'account_locked'],
     async handler({ body, address, raw }) {
       parts.takeTurn(address)
-      return await startSession(parts, await signIn(parts.platform, body), { address, user_agent: agentOf(raw) })
+      return await startSession(parts, await signIn(parts.platform, body, address), {
+        address,
+        user_agent: agentOf(raw),
+      })
     },
   })
 
@@ -211,22 +214,32 @@ const updateMeRoute = ({ platform, sessions }: SessionRoutesParts): ConsoleRoute
     scope: null,
     summary: 'Change your name, e-mail address or password',
     description:
-      'A new password requires the current one and ends your other sessions. A new e-mail address requires a recent authentication.',
+      'A new password requires the current one and ends your other sessions and all links. A new e-mail address requires the current password or a recent authentication. It is `pending_email` until its link is opened; your present address withdraws it.',
     body: Type.Object(
       {
         name: Type.Optional(Name),
         email: Type.Optional(Email),
         current_password: Type.Optional(Password('Required for a new password.')),
+        code: Type.Optional(
+          Type.String({
+            maxLength: 100,
+            description:
+              'Of the authenticator app, or a recovery code. Required beside `current_password` if you have a second factor.',
+          }),
+        ),
         new_password: Type.Optional(Password('12 to 200 characters.')),
       },
       closed,
     ),
     replies: { 200: ConsoleUser },
     errors: ['parameter_missing', 'resource_missing'],
-    refuses: ['reauthentication_required', 'email_taken', 'invalid_credentials', 'account_locked'],
-    async handler({ session, body, sql }) {
-      const changed = await updateMe(platform, sql, sessions, session, body)
-      return reply(200, userObject({ ...session, ...changed }))
+    refuses: ['reauthentication_required', 'email_taken', 'invalid_credentials', 'mfa_required', 'account_locked'],
+    async handler({ session, body, address, sql }) {
+      const changed = await updateMe(platform, sql, sessions, session, body, address)
+      return reply(
+        200,
+        userObject({ ...session, name: changed.name, email: changed.email, pending_email: changed.pending_email }),
+      )
     },
   })
 

@@ -6,6 +6,7 @@ import { type Db, transact } from '../../../platform/database/sql.ts'
 import type { PeriodicJob, Platform } from '../../../platform/platform.ts'
 import { resealAll } from '../../../platform/secrets/resealing.ts'
 import { WrongCredentials } from '../people/passwords.ts'
+import { deleteTokens, updateUser } from '../people/repository.ts'
 import {
   beginSecondFactor,
   confirmSecondFactor,
@@ -50,7 +51,7 @@ export async function confirmFactor(
   const { user_id, id } = session
   const codes = Array.from({ length: recoveryCodes }, newRecoveryCode)
   await transact(sql, async (tx) => {
-    await sessions.lockUser(tx, session)
+    const user = await sessions.lockUser(tx, session)
     const row = await lockSecondFactor(tx, user_id)
     if (row === null || row.second_factor_pending === null)
       throw new Problem('resource_missing', 'No second factor waits for its first code. Begin with a new secret key.')
@@ -62,6 +63,8 @@ export async function confirmFactor(
       )
     const hashes = codes.map((each) => hashOf(platform, each))
     await confirmSecondFactor(tx, user_id, step, hashes, isoTime(clock.now()))
+    await deleteTokens(tx, ['email'], user_id)
+    await updateUser(tx, { ...user, pending_email: null })
     await sessions.endOthers(tx, user_id, id)
   })
   return codes

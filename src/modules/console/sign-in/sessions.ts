@@ -9,7 +9,8 @@ import type { Db } from '../../../platform/database/sql.ts'
 import { reply, type Reply } from '../../../platform/http/route.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { AccountService } from '../../accounts/service.ts'
-import { listMemberships, lockUser, type UserRow } from '../people/repository.ts'
+import { dayMs } from '../people/allowances.ts'
+import { forgetPeople, listMemberships, lockUser, type UserRow } from '../people/repository.ts'
 import type { Role } from '../roles.ts'
 import * as repository from './repository.ts'
 import type { SessionRow } from './repository.ts'
@@ -73,12 +74,14 @@ export function sessions(platform: Platform, accounts: AccountService): Sessions
     endOthers: (sql, user_id, kept_id) => repository.deleteOtherSessions(sql, user_id, kept_id),
     endAll: (sql, user_id) => repository.deleteAllSessions(sql, user_id),
     renew: (id) => repository.renewSession(pool, id, isoTime(clock.now())),
-    forgetEnded: () =>
-      repository.forgetSessions(
-        pool,
-        ...oldest(platform.retention_clock.now()),
-        isoTime(platform.retention_clock.now() - 24 * 3600_000),
-      ),
+    async forgetEnded() {
+      const now = platform.retention_clock.now()
+      const dayAgo = isoTime(now - dayMs)
+      return (
+        (await repository.forgetSessions(pool, ...oldest(now), dayAgo)) +
+        (await forgetPeople(pool, isoTime(now), dayAgo))
+      )
+    },
   }
 }
 
@@ -213,12 +216,14 @@ export const userObject = ({
   user_id,
   name,
   email,
+  pending_email,
   admin,
   two_factor,
-}: Pick<Session, 'user_id' | 'name' | 'email' | 'admin' | 'two_factor'>): ConsoleSession['user'] => ({
+}: Pick<Session, 'user_id' | 'name' | 'email' | 'pending_email' | 'admin' | 'two_factor'>): ConsoleSession['user'] => ({
   id: user_id,
   name,
   email,
+  pending_email,
   admin,
   two_factor,
 })
@@ -239,6 +244,17 @@ export function requireRecent({ clock, settings }: Platform, { authenticated_at 
     throw new Problem('reauthentication_required')
 }
 
+/**
+ * For what makes another way to sign in: the password or second factor was given after `since`. Whoever has neither has
+ * signed in recently. Throws `reauthentication_required`.
+ */
+export function requireProofSince(platform: Platform, session: Session, since: string): void {
+  requireRecent(platform, session)
+  if ((session.has_password || session.two_factor) && session.authenticated_at < since)
+    throw new Problem('reauthentication_required')
+}
+
+/** Operations of `/v1` that need a recent authentication. */
 const operations: ReadonlySet<string> = new Set([
   'channels.create',
   'contacts.export',

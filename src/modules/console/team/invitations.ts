@@ -3,11 +3,14 @@
  */
 import { invalid, missing, Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
+import { oneLine } from '../../../lib/text.ts'
 import { type Db, transact } from '../../../platform/database/sql.ts'
+import { networkOf } from '../../../platform/http/headers.ts'
 import type { PeriodicJob, Platform } from '../../../platform/platform.ts'
 import { enqueueEmail } from '../../mail/service.ts'
 import { insertAudit } from '../audit/repository.ts'
-import { hashPassword, requirePassword } from '../people/passwords.ts'
+import { type Allowance, dayMs, requireAllowance } from '../people/allowances.ts'
+import { hashingTurn, hashPassword, requirePassword } from '../people/passwords.ts'
 import {
   findUserByEmail,
   insertMembership,
@@ -19,12 +22,15 @@ import {
 } from '../people/repository.ts'
 import { requireEmail, requireName } from '../people/setup.ts'
 import type { Role } from '../roles.ts'
+import { deleteIdentities } from '../sign-in/repository.ts'
 import type { Session } from '../sign-in/sessions.ts'
 import { signIn } from '../sign-in/sign-in.ts'
 import { type Acting, requireGrant } from './members.ts'
 import * as repository from './repository.ts'
 
-const validForMs = 7 * 24 * 3600_000
+const validForMs = 7 * dayMs
+/** To one address from one account, a day. */
+const perAddressMax = 3
 
 export interface Inviting extends Acting {
   readonly account_name: string
@@ -50,7 +56,11 @@ export async function invite(
     const mine = roles.find(({ user_id }) => user_id === acting.user_id)?.role
     if (mine === undefined) throw new Problem('account_required')
     requireGrant(mine, input.role)
+    // replacing an invitation needs the same right as withdrawing it
+    const earlier = await repository.lockInvitationOf(tx, acting.account_id, email)
+    if (earlier !== null) requireGrant(mine, earlier.role)
     if (await repository.isMember(tx, acting.account_id, email)) throw new Problem('member_exists')
+    await requireInvitationsLeft(platform, tx, acting.account_id, email)
     const mailed = settings.smtp_url !== undefined
     const row: repository.InvitationRow = {
       account_id: acting.account_id as `acc_${string}`,
@@ -68,6 +78,30 @@ export async function invite(
   })
 }
 
+/** Throws `rate_limit_exceeded`. */
+async function requireInvitationsLeft(
+  { clock, settings }: Platform,
+  tx: Db,
+  account_id: string,
+  email: string,
+): Promise<void> {
+  const perDay = (max: number): Allowance => ({ kind: 'invitation', limits: [{ max, within_ms: dayMs }] })
+  await requireAllowance(
+    tx,
+    clock,
+    perDay(settings.invitations_per_day),
+    account_id,
+    `The account has sent ${settings.invitations_per_day} invitations within a day. Wait the seconds of Retry-After, or ask the operator for more.`,
+  )
+  await requireAllowance(
+    tx,
+    clock,
+    perDay(perAddressMax),
+    `${account_id} ${email}`,
+    `${email} was invited ${perAddressMax} times within a day. Wait the seconds of Retry-After, or withdraw the invitation.`,
+  )
+}
+
 async function mail(
   platform: Platform,
   tx: Db,
@@ -78,7 +112,7 @@ async function mail(
   const body = [
     'Hello,',
     '',
-    `${name} invites you to the account ${account_name} of Posthorn. Accept here, within seven days:`,
+    `${oneLine(name)} invites you to the account ${oneLine(account_name)} of Posthorn. Accept here, within seven days:`,
     '',
     '{link}',
     '',
@@ -114,8 +148,9 @@ export interface Accepting {
 }
 
 /**
- * Creates the user if there is none. Existing users prove their identity by session or password. Problems:
- * `token_invalid`, `session_required`, `member_exists`, those of signing in.
+ * Creates the user if there is none. Existing users prove their identity by session or password, and lose the
+ * identities that were linked before. Problems: `token_invalid`, `session_required`, `member_exists`, those of signing
+ * in.
  */
 export async function accept(
   platform: Platform,
@@ -125,7 +160,7 @@ export async function accept(
 ): Promise<UserRow> {
   const invitation = await invitationOf(platform, input.token)
   const known = await findUserByEmail(platform.pool, invitation.email)
-  const user = known === null ? await newUser(platform, input, invitation.email) : known
+  const user = known === null ? await newUser(platform, input, invitation.email, from.address) : known
   const signInFirst = () =>
     new Problem(
       'session_required',
@@ -133,16 +168,13 @@ export async function accept(
     )
   if (known !== null && session?.user_id !== known.id) {
     if (input.password === undefined) throw signInFirst()
-    await signIn(platform, {
-      email: known.email,
-      password: input.password,
-      ...(input.code === undefined ? {} : { code: input.code }),
-    })
+    await signIn(platform, { email: known.email, password: input.password, code: input.code }, from.address)
   }
   const at = isoTime(platform.clock.now())
   await transact(platform.pool, async (tx) => {
     if ((await repository.useInvitation(tx, invitation)) === null) throw new Problem('token_invalid')
     if (known === null) await insertUser(tx, user)
+    else await unlinkIdentities(platform, tx, known)
     const { account_id, role, id } = invitation
     if (await repository.isMember(tx, account_id, user.email)) throw new Problem('member_exists')
     await insertMembership(tx, { account_id, user_id: user.id, role }, at)
@@ -165,7 +197,33 @@ export async function accept(
   return user
 }
 
-async function newUser({ ids, clock }: Platform, { name, password }: Accepting, email: string): Promise<UserRow> {
+/**
+ * Somebody else may have linked theirs before this person had the e-mail address. A user without a password has no
+ * other way to sign in, and has used it to accept.
+ */
+async function unlinkIdentities(
+  platform: Platform,
+  tx: Db,
+  { id, email, name, password_hash }: UserRow,
+): Promise<void> {
+  if (password_hash === null || (await deleteIdentities(tx, id)) === 0) return
+  const body = [
+    `Hello ${oneLine(name)},`,
+    '',
+    'you accepted an invitation to an account of Posthorn. Identities that were linked to your user before can no longer sign in. Sign in with your password, and link yours again on your profile:',
+    '',
+    `${platform.settings.base_url}/console/profile`,
+    '',
+  ].join('\n')
+  await enqueueEmail(tx, platform, { account_id: null, recipient: email, subject: 'Link your identity again', body })
+}
+
+async function newUser(
+  { ids, clock }: Platform,
+  { name, password }: Accepting,
+  email: string,
+  address: string,
+): Promise<UserRow> {
   if (name === undefined) throw invalid('name', 'missing_field', 'Say what you are called.')
   if (password === undefined) throw invalid('password', 'missing_field', 'Choose a password of 12 characters or more.')
   const named = requireName('name', name)
@@ -174,7 +232,8 @@ async function newUser({ ids, clock }: Platform, { name, password }: Accepting, 
     id: ids('usr'),
     email,
     name: named,
-    password_hash: await hashPassword(password),
+    pending_email: null,
+    password_hash: await hashingTurn(networkOf(address), () => hashPassword(password)),
     admin: false,
     two_factor: false,
     created_at: isoTime(clock.now()),

@@ -98,6 +98,15 @@ export async function lockInvitation(tx: Db, account_id: string, id: string): Pr
   return row ?? null
 }
 
+/** The one for this address, until the transaction ends. */
+export async function lockInvitationOf(tx: Db, account_id: string, email: string): Promise<InvitationRow | null> {
+  const [row] = await tx<InvitationRow[]>`
+    select account_id, id, email, role, token_hash, invited_by, email_id, expires_at, created_at
+    from invitations
+    where account_id = ${account_id} and email = ${email} for update`
+  return row ?? null
+}
+
 export async function deleteInvitation(tx: Db, account_id: string, id: string): Promise<void> {
   await tx`delete from invitations where account_id = ${account_id} and id = ${id}`
 }

@@ -117,7 +117,7 @@ const createInvitationRoute = (platform: Platform): ConsoleRoute =>
     secret_reply: true,
     summary: 'Invite somebody',
     description:
-      'Mails a link that is valid for seven days, or returns it as `url` if there is no mail server. Inviting the same e-mail address again ends the earlier link.',
+      'Mails a link that is valid for seven days, or returns it as `url` if there is no mail server. Inviting the same e-mail address again ends the earlier link, and requires the right to withdraw it. An account may invite 20 times in 24 hours (`POSTHORN_INVITATIONS_PER_DAY`), and an address 3 times.',
     body: Type.Object(
       {
         email: Type.String({
@@ -133,6 +133,9 @@ const createInvitationRoute = (platform: Platform): ConsoleRoute =>
     replies: { 201: Invitation },
     errors: [],
     refuses: ['reauthentication_required', 'role_not_allowed', 'member_exists'],
+    authorize({ caller: { account_id }, session, body }) {
+      if (body['role'] === 'owner') requireGrant(roleIn(session, account_id), 'owner')
+    },
     permit({ caller: { account_id }, session, body }) {
       requireGrant(roleIn(session, account_id), body.role)
       requireRecent(platform, session)
