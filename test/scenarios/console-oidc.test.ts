@@ -1,7 +1,7 @@
 /** Sign-in with an OIDC provider. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { consoleClient, signedInOwner, type ConsoleClient } from '../support/console-api.ts'
+import { consoleClient, ownerPassword, signedInOwner, type ConsoleClient } from '../support/console-api.ts'
 import { simulateOidc } from '../support/simulators/oidc.ts'
 import { startWorld, type World } from '../support/world.ts'
 
@@ -165,6 +165,18 @@ test('an identity of another user, or not confirmed within ten minutes, is not l
   await world.clock.advance(1)
   assert.equal(code(await ada.send('POST', '/oauth/pending', { action: 'link' })), 'reauthentication_required')
   assert.equal(await travel(world, consoleClient(world), '?link=1'), '/console/sign-in?next=%2Fprofile')
+})
+
+test('linking an identity asks for the password, given since the person came back from the provider', async (t) => {
+  const { world } = await openWorld(t)
+  const owner = await signedInOwner(world)
+  await world.clock.advance(minute)
+  await travel(world, owner, '?link=1')
+  const refused = await owner.send('POST', '/oauth/pending', { action: 'link' })
+  assert.deepEqual([refused.status, code(refused)], [403, 'reauthentication_required'])
+  assert.equal((await owner.send('POST', '/reauthenticate', { password: ownerPassword })).status, 200)
+  assert.equal((await owner.send('POST', '/oauth/pending', { action: 'link' })).status, 201)
+  assert.equal((await owner.send('POST', '/reauthenticate', {})).body.error.param, 'password')
 })
 
 test('a user with a linked identity may remove the password, but not both', async (t) => {

@@ -139,6 +139,52 @@ test('sensitive changes need a recent password, and a code if there is a second 
   assert.deepEqual([locked.status, code(locked), locked.headers['retry-after']], [429, 'account_locked', '900'])
 })
 
+test('with a second factor, whatever asks for the current password asks for a code too', async (t) => {
+  const world = await startWorld(t)
+  await world.account()
+  const client = await signedInOwner(world)
+  const { recovery_codes } = await withFactor(world, client)
+  for (const [n, change] of [{ new_password: 'seven green bottles' }, { email: 'olivia@example.com' }].entries()) {
+    const current = { current_password: n === 0 ? ownerPassword : 'seven green bottles' }
+    const without = await client.send('PATCH', '/me', { ...change, ...current })
+    assert.deepEqual([without.status, code(without)], [401, 'mfa_required'])
+    const wrong = await client.send('PATCH', '/me', { ...change, ...current, code: '000000' })
+    assert.deepEqual([wrong.status, code(wrong), wrong.body.error.param], [400, 'invalid_credentials', 'code'])
+    const right = await client.send('PATCH', '/me', { ...change, ...current, code: recovery_codes[n] })
+    assert.equal(right.status, 200, JSON.stringify(right.body))
+    const twice = await client.send('PATCH', '/me', { ...change, ...current, code: recovery_codes[n] })
+    assert.equal(twice.status, 400)
+  }
+})
+
+test('a second factor is set up in a session that gave the password recently, to its first code', async (t) => {
+  const world = await startWorld(t)
+  await world.account()
+  const client = await signedInOwner(world)
+  const begun = await client.send('POST', '/two_factor')
+  await world.clock.advance(10 * minute + 1)
+  const confirm = () =>
+    client.send('POST', '/two_factor/confirm', { code: shown(begun.body.secret, world.clock.now()) })
+  const late = await confirm()
+  assert.deepEqual([late.status, code(late)], [403, 'reauthentication_required'])
+  assert.equal((await client.send('POST', '/reauthenticate', { password: ownerPassword })).status, 200)
+  assert.equal((await confirm()).status, 200)
+})
+
+test('a person with a second factor and no password confirms with the code alone', async (t) => {
+  const world = await startWorld(t)
+  await world.account()
+  const client = await signedInOwner(world)
+  const { recovery_codes } = await withFactor(world, client)
+  await world.pool`update users set password_hash = null`
+  await world.clock.advance(10 * minute + 1)
+  const missing = await client.send('POST', '/reauthenticate', {})
+  assert.deepEqual([missing.status, code(missing)], [400, 'invalid_credentials'])
+  assert.equal(code(await client.send('POST', '/reauthenticate', { code: '000000' })), 'invalid_credentials')
+  assert.equal((await client.send('POST', '/reauthenticate', { code: recovery_codes[0] })).status, 200)
+  assert.equal((await client.send('DELETE', '/two_factor')).status, 200)
+})
+
 test('nobody can remove their only way to sign in', async (t) => {
   const world = await startWorld(t)
   await world.account()
