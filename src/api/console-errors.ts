@@ -20,7 +20,7 @@ export const consoleErrorCatalogue = {
   },
   account_locked: {
     status: 429,
-    title: 'Signing in is locked after five failures in a row.',
+    title: 'Signing in is locked after too many failures.',
     fix: 'Wait for the seconds in Retry-After, or reset your password with the link in the e-mail.',
   },
   token_invalid: {

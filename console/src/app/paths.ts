@@ -21,6 +21,7 @@ export const paths = {
   setUp: '/setup',
   signIn: '/sign-in',
   reset: '/reset',
+  confirmEmail: '/confirm-email',
   invitation: '/invitation',
   profile: '/profile',
   admin: '/admin',

@@ -42,6 +42,11 @@ const open = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: paths.confirmEmail,
+    component: lazyRouteComponent(() => import('../features/sign-in/confirm-email-screen.tsx'), 'ConfirmEmailScreen'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: paths.invitation,
     component: lazyRouteComponent(() => import('../features/sign-in/invitation-screen.tsx'), 'InvitationScreen'),
   }),

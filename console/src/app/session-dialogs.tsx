@@ -58,7 +58,12 @@ function PasswordPrompt() {
   const [given, setGiven] = useState({ password: '', code: '' })
   const confirm = useApiMutation(
     ({ password, code }: { password: string; code: string }) =>
-      unwrap(own().POST('/console/api/reauthenticate', { body: { password, ...(code === '' ? {} : { code }) } })),
+      unwrap(
+        own().POST('/console/api/reauthenticate', {
+          // a person without a password gives the code alone
+          body: { ...(password === '' && code !== '' ? {} : { password }), ...(code === '' ? {} : { code }) },
+        }),
+      ),
     () => reauthentication.answer(true),
   )
   const { people } = text

@@ -10,7 +10,7 @@ import {
   useMantineColorScheme,
 } from '@mantine/core'
 import { useState } from 'react'
-import { unwrap, own } from '../../api/client.ts'
+import { unwrap, own, type Problem } from '../../api/client.ts'
 import { refreshSession, useRequiredSession } from '../../api/session.ts'
 import { useApiMutation } from '../../api/use-action.ts'
 import { PersonMenu } from '../../app/frame.tsx'
@@ -23,10 +23,12 @@ import { Region } from '../../components/format/facts.tsx'
 import { PathLink } from '../../components/format/links.tsx'
 import { text } from '../../text/en.ts'
 import { Identities } from './identities.tsx'
+import { PendingEmail } from './pending-email.tsx'
 import { Sessions } from './sessions.tsx'
 import { TwoFactor } from './two-factor.tsx'
 
 export function ProfileScreen() {
+  const { user } = useRequiredSession()
   const words = text.profile
   return (
     <>
@@ -39,7 +41,7 @@ export function ProfileScreen() {
         <Screen title={words.title} actions={<ApiButton request={{ method: 'GET', path: '/console/api/me' }} />}>
           <Stack>
             <SimpleGrid cols={{ base: 1, md: 2 }}>
-              <You />
+              <You key={user.email} />
               <Password />
               <TwoFactor />
               <Identities />
@@ -73,6 +75,7 @@ interface Changes {
   readonly name?: string
   readonly email?: string
   readonly current_password?: string
+  readonly code?: string
   readonly new_password?: string
 }
 
@@ -86,14 +89,36 @@ function useChange(done: string, after: () => void) {
       await refreshSession()
     },
   )
-  return { ...change, said }
+  return { ...change, said, setSaid }
+}
+
+const givenOnly = (fields: Changes): Changes =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
+
+/** Beside the current password, where a second factor is on. */
+function FactorField(props: { value: string; onChange: (code: string) => void; problem: Problem | undefined }) {
+  const { user } = useRequiredSession()
+  const { signIn } = text.people
+  return user.two_factor ? (
+    <TextField
+      label={signIn.code}
+      hint={signIn.codeWhy}
+      value={props.value}
+      onChange={(code) => props.onChange(code.trim())}
+      param="code"
+      problem={props.problem}
+      autoComplete="one-time-code"
+    />
+  ) : null
 }
 
 export function You() {
   const { user } = useRequiredSession()
-  const [given, setGiven] = useState({ name: user.name, email: user.email, current_password: '' })
+  const [given, setGiven] = useState({ name: user.name, email: user.email, current_password: '', code: '' })
   const words = text.profile
-  const change = useChange(words.saved, () => setGiven((now) => ({ ...now, current_password: '' })))
+  const change = useChange(words.saved, () =>
+    setGiven(({ name }) => ({ name, email: user.email, current_password: '', code: '' })),
+  )
   const changesEmail = given.email !== user.email
   return (
     <Region title={words.you}>
@@ -102,12 +127,15 @@ export function You() {
           event.preventDefault()
           change.run({
             name: given.name,
-            ...(changesEmail ? { email: given.email, current_password: given.current_password } : {}),
+            ...(changesEmail
+              ? { email: given.email, ...givenOnly({ current_password: given.current_password, code: given.code }) }
+              : {}),
           })
         }}
       >
         <Stack gap="sm">
           <SuccessNotice text={change.said} />
+          {user.pending_email !== null && <PendingEmail address={user.pending_email} onDone={change.setSaid} />}
           <TextField
             label={text.people.name}
             value={given.name}
@@ -126,14 +154,21 @@ export function You() {
             autoComplete="email"
           />
           {changesEmail && (
-            <PasswordField
-              label={text.people.password}
-              value={given.current_password}
-              onChange={(current_password) => setGiven({ ...given, current_password })}
-              param="current_password"
-              problem={change.problem}
-              autoComplete="current-password"
-            />
+            <>
+              <PasswordField
+                label={text.people.password}
+                value={given.current_password}
+                onChange={(current_password) => setGiven({ ...given, current_password })}
+                param="current_password"
+                problem={change.problem}
+                autoComplete="current-password"
+              />
+              <FactorField
+                value={given.code}
+                onChange={(code) => setGiven({ ...given, code })}
+                problem={change.problem}
+              />
+            </>
           )}
           {change.problem !== undefined && <ProblemAlert problem={change.problem} />}
           <Group>
@@ -147,7 +182,7 @@ export function You() {
   )
 }
 
-const none = { current_password: '', new_password: '' }
+const none = { current_password: '', new_password: '', code: '' }
 
 export function Password() {
   const { user } = useRequiredSession()
@@ -165,7 +200,8 @@ export function Password() {
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          change.run(given)
+          const { code, ...passwords } = given
+          change.run({ ...passwords, ...givenOnly({ code }) })
         }}
       >
         <Stack gap="sm">
@@ -173,6 +209,7 @@ export function Password() {
           {/* for password managers */}
           <input type="hidden" autoComplete="username" value={user.email} readOnly />
           <PasswordField label={words.current} {...field('current_password')} autoComplete="current-password" />
+          <FactorField {...field('code')} />
           <PasswordField
             label={words.next}
             {...field('new_password')}

@@ -86,7 +86,7 @@ function Join({ token, invitation }: { token: string; invitation: Invitation }) 
         <PasswordField
           label={people.password}
           {...field('password')}
-          hint={invitation.has_user ? people.invitation.yours : people.passwordHint}
+          hint={invitation.has_user ? people.invitation.yours : people.invitation.eitherPassword}
           autoComplete={invitation.has_user ? 'current-password' : 'new-password'}
         />
         {accept.problem?.code === 'mfa_required' && (

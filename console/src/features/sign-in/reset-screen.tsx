@@ -77,6 +77,7 @@ function Choose({ token }: { token: string }) {
       }}
     >
       <Stack>
+        <Text size="sm">{words.ends}</Text>
         <PasswordField
           label={words.next}
           value={password}

@@ -29,6 +29,7 @@ export const people = {
   reset: {
     title: 'Choose a new password',
     why: 'We send you a link to choose a new password. It works once, within an hour.',
+    ends: 'Saving it signs you out everywhere and unlinks single sign-on. Link it again on your profile.',
     send: 'Send link',
     asked: 'If a user has this address, we have sent a link to it.',
     next: 'New password',
@@ -40,7 +41,16 @@ export const people = {
     noToken: 'The link is incomplete. Open the whole link that you received.',
     why: (email: string, role: string) => `You join as ${email} with the role ${role}.`,
     yours: 'You already have a user here. Enter your existing password.',
+    eitherPassword: 'At least 12 characters. If you already have a user here, your existing password.',
     accept: 'Accept invitation',
+  },
+  confirmEmail: {
+    title: 'Confirm your e-mail address',
+    why: 'From then on you sign in with this e-mail address. Confirm it only if you asked for it.',
+    noToken: 'The link is incomplete. Open the whole link that you received.',
+    confirm: 'Confirm e-mail address',
+    done: (email: string) => `Confirmed. From now on you sign in with ${email}.`,
+    next: 'Go to the console',
   },
   again: {
     title: 'Confirm that it is you',
@@ -59,6 +69,17 @@ export const profile = {
   you: 'You',
   save: 'Save',
   saved: 'Saved.',
+  pendingEmail: {
+    title: 'Confirm your new e-mail address',
+    mailed: (email: string) =>
+      `We sent a link to ${email}. Open it within a day; until then you sign in with your present address.`,
+    byOperator: (email: string) =>
+      `This installation sends no e-mails. Ask its operator for a link: posthorn users verify-email --email ${email}`,
+    again: 'Send the link again',
+    sentAgain: 'The link was sent again.',
+    withdraw: 'Keep the present address',
+    withdrawn: 'Your e-mail address stays as it is.',
+  },
   passwordTitle: 'Password',
   current: 'Current password',
   next: 'New password',
