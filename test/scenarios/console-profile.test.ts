@@ -91,6 +91,71 @@ test(
   },
 )
 
+test('with two-factor authentication a new password needs the code too', { skip: withoutChromium }, async (t) => {
+  const owners = await openOwnersConsole(t)
+  const { owner, page, goto, world, assertQuiet } = owners
+  const begun = await owner.send('POST', '/two_factor')
+  const totp = new TOTP({ secret: begun.body.secret })
+  const code = () => totp.generate({ timestamp: world.clock.now() })
+  await owner.send('POST', '/two_factor/confirm', { code: code() })
+  await world.clock.advance(60_000)
+
+  await goto('/console/profile')
+  await field(page, 'Current password').fill(ownerPassword)
+  await field(page, 'New password').fill(otherPassword)
+  await field(page, 'Authentication code').fill('000000')
+  await button(page, 'Change password').click()
+  await page
+    .getByText(/The code is wrong or was used before/)
+    .first()
+    .waitFor()
+  await assertPresentable(page)
+  await field(page, 'Authentication code').fill(code())
+  await button(page, 'Change password').click()
+  await page.getByText('Your password was changed.').waitFor()
+  assertQuiet()
+})
+
+test(
+  'a new e-mail address waits on the profile until its link is opened and confirmed',
+  { skip: withoutChromium },
+  async (t) => {
+    const owners = await openOwnersConsole(t)
+    const { page, goto, world, assertQuiet } = owners
+    const ask = async () => {
+      const you = page.getByRole('region', { name: 'You', exact: true })
+      await field(you, 'E-mail').fill('olivia@example.com')
+      await field(you, 'Password').fill(ownerPassword)
+      await button(you, 'Save').click()
+      await page.getByText(/posthorn users verify-email --email olivia@example\.com/).waitFor()
+    }
+    await goto('/console/profile')
+    await ask()
+    assert.equal(await field(page, 'E-mail').inputValue(), 'owner@example.com')
+    await assertPresentable(page)
+    await button(page, 'Keep the present address').click()
+    await page.getByText('Your e-mail address stays as it is.').waitFor()
+    await ask()
+
+    const { link } = await world.services.operators.people.verifyEmail('olivia@example.com')
+    const other = await owners.window()
+    await other.page.goto(link)
+    await heading(other.page, 'Confirm your e-mail address').waitFor()
+    assert.equal(new URL(other.page.url()).hash, '')
+    await assertPresentable(other.page)
+    await button(other.page, 'Confirm e-mail address').click()
+    await other.page.getByText('From now on you sign in with olivia@example.com.').waitFor()
+    await assertPresentable(other.page)
+    await page.reload()
+    await field(page, 'E-mail').waitFor()
+    assert.equal(await field(page, 'E-mail').inputValue(), 'olivia@example.com')
+    await other.page.goto(link)
+    await other.page.getByRole('button', { name: 'Confirm e-mail address' }).click()
+    await other.page.getByRole('alert').getByText('token_invalid').waitFor()
+    assertQuiet()
+  },
+)
+
 test('sensitive changes ask for the password in a dialog, and are then done', { skip: withoutChromium }, async (t) => {
   const { page, goto, world, assertQuiet } = await openOwnersConsole(t)
   await goto('/console/profile')

@@ -1,5 +1,5 @@
 /** A new e-mail address that waits for its link. */
-import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { Button, Group, Paper, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { unwrap, own } from '../../api/client.ts'
@@ -25,8 +25,11 @@ export function PendingEmail({ address, onDone }: { address: string; onDone: (sa
   )
   if (setup === undefined) return null
   return (
-    <Alert color="yellow" variant="outline" title={words.title}>
+    <Paper withBorder p="sm">
       <Stack gap="sm">
+        <Text size="sm" fw={600}>
+          {words.title}
+        </Text>
         <Text size="sm">{setup.mail ? words.mailed(address) : words.byOperator(address)}</Text>
         {ask.problem !== undefined && <ProblemAlert problem={ask.problem} />}
         <Group>
@@ -40,7 +43,7 @@ export function PendingEmail({ address, onDone }: { address: string; onDone: (sa
           </Button>
         </Group>
       </Stack>
-    </Alert>
+    </Paper>
   )
 }
 
