@@ -1,6 +1,6 @@
 /**
- * Another e-mail address of a user. It counts once its link is opened; the address before it is told
- * (behaviour: console 3.16).
+ * Another e-mail address of a user. It counts once its link is opened; the address before it gets
+ * an e-mail (behaviour: console 3.16).
  */
 import { Problem } from '../../../api/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
