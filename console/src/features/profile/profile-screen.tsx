@@ -112,9 +112,33 @@ function FactorField(props: { value: string; onChange: (code: string) => void; p
   ) : null
 }
 
+interface GivenOfYou {
+  readonly name: string
+  readonly email: string
+  readonly current_password: string
+  readonly code: string
+}
+
+function Proof(props: { given: GivenOfYou; onChange: (given: GivenOfYou) => void; problem: Problem | undefined }) {
+  const { given, onChange, problem } = props
+  return (
+    <>
+      <PasswordField
+        label={text.people.password}
+        value={given.current_password}
+        onChange={(current_password) => onChange({ ...given, current_password })}
+        param="current_password"
+        problem={problem}
+        autoComplete="current-password"
+      />
+      <FactorField value={given.code} onChange={(code) => onChange({ ...given, code })} problem={problem} />
+    </>
+  )
+}
+
 export function You() {
   const { user } = useRequiredSession()
-  const [given, setGiven] = useState({ name: user.name, email: user.email, current_password: '', code: '' })
+  const [given, setGiven] = useState<GivenOfYou>({ name: user.name, email: user.email, current_password: '', code: '' })
   const words = text.profile
   const change = useChange(words.saved, () =>
     setGiven(({ name }) => ({ name, email: user.email, current_password: '', code: '' })),
@@ -153,23 +177,7 @@ export function You() {
             problem={change.problem}
             autoComplete="email"
           />
-          {changesEmail && (
-            <>
-              <PasswordField
-                label={text.people.password}
-                value={given.current_password}
-                onChange={(current_password) => setGiven({ ...given, current_password })}
-                param="current_password"
-                problem={change.problem}
-                autoComplete="current-password"
-              />
-              <FactorField
-                value={given.code}
-                onChange={(code) => setGiven({ ...given, code })}
-                problem={change.problem}
-              />
-            </>
-          )}
+          {changesEmail && <Proof given={given} onChange={setGiven} problem={change.problem} />}
           {change.problem !== undefined && <ProblemAlert problem={change.problem} />}
           <Group>
             <Button type="submit" variant="default" loading={change.isRunning}>

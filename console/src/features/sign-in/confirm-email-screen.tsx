@@ -12,6 +12,14 @@ import { CardScreen, clearToken, useToken } from './card-screen.tsx'
 
 export function ConfirmEmailScreen() {
   const token = useToken()
+  return (
+    <CardScreen title={text.people.confirmEmail.title}>
+      <Confirm key={token} token={token} />
+    </CardScreen>
+  )
+}
+
+function Confirm({ token }: { token: string }) {
   const [said, setSaid] = useState('')
   const words = text.people.confirmEmail
   const confirm = useApiMutation(
@@ -23,20 +31,18 @@ export function ConfirmEmailScreen() {
     },
   )
   return (
-    <CardScreen title={words.title}>
-      <Stack>
-        <SuccessNotice text={said} />
-        {said === '' && <Text size="sm">{token === '' ? words.noToken : words.why}</Text>}
-        {confirm.problem !== undefined && <ProblemAlert problem={confirm.problem} />}
-        {said === '' && token !== '' && (
-          <Button loading={confirm.isRunning} onClick={() => confirm.run(undefined)}>
-            {words.confirm}
-          </Button>
-        )}
-        <PathLink to={paths.start} size="sm">
-          {words.next}
-        </PathLink>
-      </Stack>
-    </CardScreen>
+    <Stack>
+      <SuccessNotice text={said} />
+      {said === '' && <Text size="sm">{token === '' ? words.noToken : words.why}</Text>}
+      {confirm.problem !== undefined && <ProblemAlert problem={confirm.problem} />}
+      {said === '' && token !== '' && (
+        <Button loading={confirm.isRunning} onClick={() => confirm.run(undefined)}>
+          {words.confirm}
+        </Button>
+      )}
+      <PathLink to={paths.start} size="sm">
+        {words.next}
+      </PathLink>
+    </Stack>
   )
 }

@@ -88,7 +88,13 @@ const reauthenticateRoute = ({ platform, sessions, takeTurn }: CredentialRoutesP
     },
   })
 
-const factorRoutes = ({ platform, sessions, takeTurn }: CredentialRoutesParts): ConsoleRoute[] => [
+const factorRoutes = (parts: CredentialRoutesParts): ConsoleRoute[] => [
+  beginFactorRoute(parts),
+  confirmFactorRoute(parts),
+  removeFactorRoute(parts),
+]
+
+const beginFactorRoute = ({ platform }: CredentialRoutesParts): ConsoleRoute =>
   consoleRoute({
     operation: 'two_factor.create',
     // the confirmation is recorded instead
@@ -107,7 +113,9 @@ const factorRoutes = ({ platform, sessions, takeTurn }: CredentialRoutesParts): 
       requireRecent(platform, session)
       return reply(201, { object: 'two_factor', ...(await beginFactor(platform, session)) })
     },
-  }),
+  })
+
+const confirmFactorRoute = ({ platform, sessions, takeTurn }: CredentialRoutesParts): ConsoleRoute =>
   consoleRoute({
     operation: 'two_factor.confirm',
     method: 'POST',
@@ -132,7 +140,9 @@ const factorRoutes = ({ platform, sessions, takeTurn }: CredentialRoutesParts): 
         recovery_codes: await confirmFactor(platform, sql, sessions, session, body.code),
       })
     },
-  }),
+  })
+
+const removeFactorRoute = ({ platform }: CredentialRoutesParts): ConsoleRoute =>
   consoleRoute({
     operation: 'two_factor.delete',
     method: 'DELETE',
@@ -148,8 +158,7 @@ const factorRoutes = ({ platform, sessions, takeTurn }: CredentialRoutesParts): 
       await removeFactor(sql, session)
       return reply(200, { id: session.user_id, object: 'two_factor', deleted: true })
     },
-  }),
-]
+  })
 
 const passwordRoute = ({ platform, sessions }: CredentialRoutesParts): ConsoleRoute =>
   consoleRoute({
