@@ -133,8 +133,7 @@ export const settingsTable = {
   POSTHORN_RATE_LIMIT_SIGN_IN: {
     read: whole(1, 1_000_000),
     fallback: '20',
-    about:
-      'Sign-in attempts per minute and address in the console. Addresses of one IPv6 /64 count as one.',
+    about: 'Sign-in attempts per minute and address in the console. Addresses of one IPv6 /64 count as one.',
   },
   POSTHORN_REAUTHENTICATE_AFTER_S: {
     read: whole(1, 1_000_000),

@@ -227,20 +227,7 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
   const takesBody = (route.method === 'POST' || route.method === 'PATCH') && route.streamed !== true
   const isPost = route.method === 'POST'
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const read = takesBody
-      ? authorizedBody(
-          pipeline,
-          prepared,
-          request,
-          reply,
-          await readBody(
-            request.raw,
-            route.body_bytes_max ?? limits.body_bytes,
-            pipeline.bodies,
-            request.caller!.account_id,
-          ),
-        )
-      : undefined
+    const read = takesBody ? await authorizedBody(pipeline, prepared, request, reply) : undefined
     const header = isPost ? request.raw.headers['idempotency-key'] : undefined
     const key = header === undefined ? undefined : checkIdempotencyKey(String(header))
     const details: Detail[] = []
@@ -378,14 +365,14 @@ const streamFingerprint = (request: FastifyRequest, query: unknown): string =>
   )
 
 /** Rights come first, also where they depend on the body; an unreadable body has no fields. */
-function authorizedBody(
-  { platform }: Pipeline,
+async function authorizedBody(
+  { platform, bodies }: Pipeline,
   prepared: PreparedRoute,
   request: FastifyRequest,
   reply: FastifyReply,
-  bytes: Buffer,
-): Record<string, unknown> | Problem {
-  const { authorize } = prepared.route
+): Promise<Record<string, unknown> | Problem> {
+  const { authorize, body_bytes_max = limits.body_bytes } = prepared.route
+  const bytes = await readBody(request.raw, body_bytes_max, bodies, request.caller!.account_id)
   if (authorize === undefined) return bodyOf(prepared, request.raw, bytes)
   const check = (body: object) =>
     authorize(
