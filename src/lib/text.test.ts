@@ -1,4 +1,4 @@
-import { substringFinder, nearest } from './text.ts'
+import { hasLink, isOneLine, nearest, oneLine, substringFinder } from './text.ts'
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
@@ -34,5 +34,28 @@ test('a text is found exactly where `includes` finds it, however repetitive both
       for (const text of [before, behind, before + behind]) assert.equal(finds(text), text.includes(wanted))
     }),
     { numRuns: effort(400, 4000) },
+  )
+})
+
+test('web addresses are recognised in any form that mail programs make a link of; abbreviations are none', () => {
+  for (const text of [
+    'https://x.example',
+    'see www.x.y',
+    'Prize at evil.com',
+    'EVIL.COM',
+    'Evil.Com',
+    'a@b.c',
+    'x.shop/y',
+  ])
+    assert.equal(hasLink(text), true, text)
+  for (const text of ['Ada Lovelace, Ph.D.', 'J.R.R. Tolkien', 'St.John', 'Acme S.p.A.', 'Wait... what', '1.5 %'])
+    assert.equal(hasLink(text), false, text)
+})
+
+test('a text becomes one line without control characters and changes of direction', () => {
+  assert.equal(oneLine(' Ada\r\nBcc: x\u2028y\u202Ez '), 'Ada Bcc: x y z')
+  assert.deepEqual(
+    [isOneLine('Ada Lovelace'), isOneLine('Ada\nLovelace'), isOneLine('Ada\u202E')],
+    [true, false, false],
   )
 })

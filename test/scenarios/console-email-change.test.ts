@@ -92,6 +92,11 @@ test('the address of somebody else is answered like any other, and its owner get
   const mail = await latest(world, 'bea@example.com')
   assert.deepEqual([mail.subject, mail.token], ['Somebody asked to use your e-mail address', null])
   assert.doesNotMatch(mail.body, /eve/)
+  await world.pool`delete from limited_actions where kind = 'email_change'`
+  for (let n = 0; n < 2; n++) await eve.send('PATCH', '/me', { email: 'bea@example.com' })
+  await consoleClient(world).send('POST', '/password_resets', { email: 'bea@example.com' })
+  await world.services.operators.resets.flush()
+  assert.equal((await latest(world, 'bea@example.com')).subject, 'Choose a new password', 'whatever Eve asked for')
   assert.deepEqual(refusal(await eve.send('PATCH', '/me', { email: 'owner@example.com' })), [409, 'email_taken'])
 })
 

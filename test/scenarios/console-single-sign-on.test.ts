@@ -1,7 +1,8 @@
 /** Single sign-on in a browser (behaviour: console 3.14). */
 import test from 'node:test'
 import { withoutChromium } from '../support/chromium.ts'
-import { assertPresentable, button, heading, openConsole, openOwnersConsole } from '../support/console.ts'
+import { assertPresentable, button, field, heading, openConsole, openOwnersConsole } from '../support/console.ts'
+import { ownerPassword } from '../support/console-api.ts'
 import { simulateOidc } from '../support/simulators/oidc.ts'
 
 test('an identity is linked on the profile, and then signs in', { skip: withoutChromium }, async (t) => {
@@ -26,6 +27,7 @@ test('an identity is linked on the profile, and then signs in', { skip: withoutC
   await assertPresentable(stranger.page)
 
   await owners.goto('/console/profile')
+  await owners.world.clock.advance(60_000)
   await button(page, 'Link Acme ID').click()
   await page
     .getByRole('dialog', { name: 'Link Acme ID' })
@@ -33,6 +35,9 @@ test('an identity is linked on the profile, and then signs in', { skip: withoutC
     .waitFor()
   await assertPresentable(page)
   await button(page, 'Link').click()
+  const proof = page.getByRole('dialog', { name: 'Confirm that it is you' })
+  await field(proof, 'Password').fill(ownerPassword)
+  await button(proof, 'Confirm').click()
   await page.getByText('The identity was linked.').waitFor()
   await button(page, 'Unlink olivia@acme.example').waitFor()
   await assertPresentable(page)

@@ -1,4 +1,4 @@
-import { addressList, asksForCsv, isAddressRange } from './headers.ts'
+import { addressList, asksForCsv, isAddressRange, networkOf } from './headers.ts'
 import assert from 'node:assert/strict'
 import test from 'node:test'
 
@@ -63,4 +63,12 @@ test('CSV is sent if Accept names it, otherwise JSON', () => {
   ]
 
   assert.deepEqual([csv.filter((accept) => !asksForCsv(accept)), json.filter(asksForCsv)], [[], []])
+})
+
+test('addresses of one IPv6 /64 are one network, IPv4 addresses each their own', () => {
+  assert.equal(networkOf('2001:db8:1:2::1'), networkOf('2001:0db8:0001:0002:ffff:ffff:ffff:ffff'))
+  assert.equal(networkOf('fe80::1%eth0'), networkOf('fe80::2'))
+  assert.equal(networkOf('::ffff:203.0.113.9'), networkOf('203.0.113.9'))
+  assert.notEqual(networkOf('2001:db8:1:2::1'), networkOf('2001:db8:1:3::1'))
+  assert.notEqual(networkOf('203.0.113.8'), networkOf('203.0.113.9'))
 })

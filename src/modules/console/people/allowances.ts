@@ -6,7 +6,7 @@ import type { Db } from '../../../platform/database/sql.ts'
 import * as repository from './repository.ts'
 
 export interface Allowance {
-  readonly kind: 'mail' | 'email_change' | 'invitation'
+  readonly kind: 'password_reset' | 'email_confirmation' | 'email_change' | 'invitation'
   readonly limits: readonly { readonly max: number; readonly within_ms: number }[]
 }
 
@@ -18,8 +18,10 @@ const hourlyAndDaily = [
   { max: 10, within_ms: dayMs },
 ]
 
-/** E-mails to one address that somebody asked for without being signed in as its user. */
-export const mailAllowance: Allowance = { kind: 'mail', limits: hourlyAndDaily }
+/** E-mails with a link for a new password, per person. Counted apart, so that no other e-mails use them up. */
+export const resetAllowance: Allowance = { kind: 'password_reset', limits: hourlyAndDaily }
+/** E-mails to an address that somebody wants to sign in with. */
+export const confirmationAllowance: Allowance = { kind: 'email_confirmation', limits: hourlyAndDaily }
 /** Requests of one user for another e-mail address. */
 export const emailChangeAllowance: Allowance = { kind: 'email_change', limits: hourlyAndDaily }
 

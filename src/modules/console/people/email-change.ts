@@ -9,7 +9,7 @@ import { type Db, transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { enqueueEmail } from '../../mail/service.ts'
 import { auditUser } from '../audit/recording.ts'
-import { dayMs, emailChangeAllowance, mailAllowance, requireAllowance, takeAllowance } from './allowances.ts'
+import { dayMs, emailChangeAllowance, confirmationAllowance, requireAllowance, takeAllowance } from './allowances.ts'
 import { newLink, tokenHash, type UserRow } from './repository.ts'
 import * as repository from './repository.ts'
 
@@ -36,7 +36,7 @@ export async function requestEmailChange(
   )
   const link = await emailLink(platform, tx, user.id)
   const owner = await repository.findUserByEmail(tx, email)
-  if ((await takeAllowance(tx, platform.clock, mailAllowance, email)) === null)
+  if ((await takeAllowance(tx, platform.clock, confirmationAllowance, email)) === null)
     await enqueueEmail(tx, platform, {
       account_id: null,
       recipient: email,

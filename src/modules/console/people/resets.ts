@@ -11,7 +11,7 @@ import { auditUser } from '../audit/recording.ts'
 import { deleteIdentities } from '../sign-in/repository.ts'
 import type { Sessions } from '../sign-in/sessions.ts'
 import { unlock } from '../sign-in/sign-in.ts'
-import { mailAllowance, takeAllowance } from './allowances.ts'
+import { resetAllowance, takeAllowance } from './allowances.ts'
 import { hashingTurn, hashPassword, requirePassword } from './passwords.ts'
 import { newLink, tokenHash } from './repository.ts'
 import * as repository from './repository.ts'
@@ -93,7 +93,7 @@ export async function resetLink({ settings, clock }: Platform, tx: Db, user_id: 
 async function mailLink(platform: Platform, email: string): Promise<void> {
   await transact(platform.pool, async (tx) => {
     const user = await repository.lockUserByEmail(tx, email)
-    if (user === null || (await takeAllowance(tx, platform.clock, mailAllowance, user.email)) !== null) return
+    if (user === null || (await takeAllowance(tx, platform.clock, resetAllowance, user.id)) !== null) return
     const body = [
       `Hello ${oneLine(user.name)},`,
       '',
