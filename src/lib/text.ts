@@ -58,8 +58,9 @@ const breaks = /[\u0000-\u001F\u007F-\u009F\u200E\u200F\u2028-\u202E\u2066-\u206
 /** For a text of somebody else inside a sentence: line breaks, control characters and changes of direction go. */
 export const oneLine = (text: string): string => text.replaceAll(breaks, ' ').trim()
 
-/** False for line breaks, control characters and changes of direction. */
-export const isOneLine = (text: string): boolean => text.search(breaks) === -1
+/** False for line breaks and control characters. */
+// oxlint-disable-next-line no-control-regex
+export const isOneLine = (text: string): boolean => !/[\u0000-\u001F\u007F-\u009F\u2028\u2029]/.test(text)
 
 const address = /\p{L}[\p{L}\d+.-]*:\/\/|www\.|mailto:|\S@\S+\.\S/iu
 /** `Ph.D` and `St.John` are none: mail programs look for a top-level domain. */

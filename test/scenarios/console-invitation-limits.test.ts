@@ -176,7 +176,7 @@ test('names of people and accounts that mails show have no line breaks, links or
     'mailto:eve',
     'eve@example.com',
     'a'.repeat(121),
-    '\u202Eevil',
+    'bell\u0007',
   ])
     for (const path of ['/me', '/account']) {
       const refused = await owner.send('PATCH', path, { name })
