@@ -58,7 +58,7 @@ const linkIdentity = async (world: World, client: ConsoleClient, subject: string
     values (${world.platform.ids('idn')}, ${(await client.send('GET', '/me')).body.id}, 'https://id.example.com', ${subject}, ${world.clock.iso()})`
 const identitiesOf = async (client: ConsoleClient) => (await client.send('GET', '/identities')).body.data.length
 
-test('a new e-mail address counts once its link is opened, and the old one is told', async (t) => {
+test('a new e-mail address counts once its link is opened, and the old one gets an e-mail', async (t) => {
   const { world, eve } = await scene(t)
   const asked = await eve.send('PATCH', '/me', { email: ' Eva@Example.com' })
   assert.deepEqual(
@@ -175,7 +175,7 @@ test('a password that is chosen by a link removes the identities that were linke
   assert.equal(left!.count, 0)
 })
 
-test('an accepted invitation removes the identities that were linked before, and its person is told', async (t) => {
+test('an accepted invitation removes the identities that were linked before, and an e-mail says so', async (t) => {
   const { world, eve, bea } = await scene(t)
   await linkIdentity(world, eve, 'eve')
   await bea.send('POST', '/invitations', { email: 'eve@example.com', role: 'viewer' })
@@ -195,7 +195,7 @@ test('the identity of a person without a password survives an accepted invitatio
   assert.equal(await identitiesOf(eve), 1)
 })
 
-test('no mail and no log holds a token', async (t) => {
+test('neither stored e-mails nor links in the database contain a token', async (t) => {
   const { world, eve } = await scene(t)
   await eve.send('PATCH', '/me', { email: 'eva@example.com' })
   const { token } = await latest(world, 'eva@example.com')

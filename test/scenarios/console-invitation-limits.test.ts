@@ -81,7 +81,7 @@ test('an account invites one address three times in 24 hours, also after withdra
   assert.equal((await invite(owner, 'ada@example.com')).status, 201)
 })
 
-test('who may not withdraw an invitation may not replace it', async (t) => {
+test('a member who may not withdraw an invitation may not replace it', async (t) => {
   const world = await startWorld(t, { settings: { rate_limit_sign_in: 1000 } })
   await world.account()
   const owner = await signedInOwner(world)
@@ -95,7 +95,7 @@ test('who may not withdraw an invitation may not replace it', async (t) => {
   assert.equal((await invite(owner, 'bea@example.com', 'owner')).status, 201)
 })
 
-test('a link that was shown to the inviter does not tell whether a stranger has a user', async (t) => {
+test('a link that was shown to the inviter does not reveal whether a stranger has a user', async (t) => {
   const world = await startWorld(t, { settings: { rate_limit_sign_in: 1000 } })
   await world.account()
   const owner = await signedInOwner(world)
@@ -111,7 +111,7 @@ test('a link that was shown to the inviter does not tell whether a stranger has 
   assert.equal(await preview(ada, 'viewer@example.com'), true, 'to oneself')
 })
 
-test('a mailed link says whether its person has a user', async (t) => {
+test('the preview of a mailed link says whether its person has a user', async (t) => {
   const world = await startWorld(t, { settings: noMailServer })
   await world.account()
   const owner = await signedInOwner(world)

@@ -42,7 +42,7 @@ test('five wrong passwords lock their own network, and nobody else', async (t) =
   assert.equal((await signIn(world, '2001:db8:1:1::1', ownerPassword)).status, 201)
 })
 
-test('a right password ends the row of failures of its own network only', async (t) => {
+test('a right password resets the failures of its own network only', async (t) => {
   const world = await open(t)
   await signedInOwner(world)
   await wrongly(world, '203.0.113.1', 4)
