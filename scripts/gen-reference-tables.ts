@@ -31,10 +31,7 @@ const commandsPage = (): string =>
     'From a checkout: `npm run posthorn -- <command>`; from the package: `posthorn <command>`. Every command takes `--json` and then prints exactly one JSON value (in scripts: `npm run -s posthorn -- <command> --json`).',
     'Exit codes: 0 done, 1 refused (one line on standard error), 2 wrong usage.',
     '',
-    '| Command | What it does | Options |',
-    '|---|---|---|',
-    ...allCommands().map(commandRow),
-    '',
+    ...allCommands().flatMap(commandLines),
   ].join('\n')
 
 interface Named {
@@ -52,16 +49,27 @@ function allCommands(): Named[] {
   )
 }
 
-function commandRow({ name, command }: Named): string {
+function commandLines({ name, command }: Named): string[] {
   const words = [name, ...command.registeredArguments.map(argumentText)].join(' ')
   const options = command.options.filter(({ hidden, long }) => !hidden && long !== '--json').map(optionText)
-  return `| \`${cell(words)}\` | ${cell(command.description())} | ${options.join('<br>')} |`
+  return [
+    `## \`${words}\``,
+    '',
+    `${sentence(command.description())}`,
+    '',
+    ...(options.length === 0 ? [] : [...options.map((option) => `- ${option}`), '']),
+  ]
 }
 
 const argumentText = (argument: Argument): string =>
   argument.required ? argument.name().toUpperCase() : `[${argument.name().toUpperCase()}]`
 
 const optionText = ({ flags, description, mandatory }: Option): string =>
-  `\`${cell(flags)}\`${mandatory ? ' (required)' : ''}${description === '' ? '' : ` ${cell(description)}`}`
+  `\`${flags}\`${mandatory ? ' (required)' : ''}${description === '' ? '' : `: ${linksAsCode(oneLine(description))}`}`
 
-const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\s*\n\s*/g, ' ')
+const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${linksAsCode(oneLine(text)).slice(1)}.`
+
+/** They are examples: nobody should follow them. */
+const linksAsCode = (text: string): string => text.replaceAll(/(?<!`)https?:\/\/[^\s,;]+/g, '`$&`')
+
+const oneLine = (text: string): string => text.replaceAll(/\s*\n\s*/g, ' ')
