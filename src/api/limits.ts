@@ -4,6 +4,19 @@ export const limits = {
   /** Meta's limit (https://developers.facebook.com/docs/graph-api/webhooks/getting-started). */
   callback_body_bytes: 3 * 1024 * 1024,
   json_depth: 32,
+  /** Members of objects and elements of arrays in a body, counted before it is parsed (behaviour: conventions 4.6). */
+  body_members_max: 20_000,
+  /** Of operations with an audience: 10,000 recipients with variables. */
+  audience_body_members_max: 200_000,
+  /** Of `/hooks` and `/v1/ingest`. */
+  callback_body_members_max: 100_000,
+  /** Different names of fields in a body: parsing takes about a microsecond for each. */
+  body_names_max: 5_000,
+  /** Of `/hooks`, `/v1/ingest` and reported events, whose data is not ours. */
+  callback_body_names_max: 20_000,
+  unknown_fields_max: 100,
+  content_bytes_max: 64 * 1024,
+  content_members_max: 2_000,
   error_details_max: 100,
   /** Further failures are only counted. */
   error_details_collected_max: 1_000,
@@ -23,6 +36,7 @@ export const limits = {
   tagged_message_length_max: 100_000,
   message_tags_max: 1000,
   metadata_bytes_max: 16 * 1024,
+  metadata_members_max: 500,
   reference_length_max: 255,
   send_at_ahead_ms_max: 35 * 24 * 3600_000,
   expires_in_seconds_min: 10,
@@ -35,6 +49,12 @@ export const limits = {
   audit_retention_ms: 365 * 24 * 3600_000,
   /** For API keys and channels in memory (behaviour: authentication 5.1). */
   cache_ms: 4_000,
+  /** Of what one statement of a worker reads, with at least one row: bounds its memory and the time that it blocks. */
+  claim_bytes_max: 4 * 1024 * 1024,
+  /** Of the messages or events that a process remembers, in characters of JSON. */
+  memory_characters_max: 64 * 1024 * 1024,
+  /** After this many failures to read it, a job is set aside. */
+  unreadable_max: 3,
   /** docs/decisions/group-commit.md */
   group_commit_rows_max: 500,
 } as const

@@ -13,8 +13,8 @@ export type Validator = (value: unknown, basePath?: string) => Detail[]
 /** Further failures get no suggestion. */
 const hintsMax = 20
 
-/** More than any schema allows: further items add no information. */
-const itemsCheckedMax = 10_001
+/** After the first item that fails: each error of an invalid item costs more than validating a hundred valid ones. */
+const itemsAfterFailure = 1_000
 
 let one: Ajv | undefined
 let every: Ajv | undefined
@@ -28,14 +28,29 @@ export function validator(schema: TSchema): Validator {
     if (check(value)) return []
     checkAll ??= (every ??= makeAjv(true)).compile(schema)
     const first = check.errors ?? []
-    return detailsOf(checkAll(shortened(value)) ? first : (checkAll.errors ?? []), basePath)
+    const all = checkAll(shortened(value, lastIndex(first) + itemsAfterFailure)) ? [] : (checkAll.errors ?? [])
+    // an array that is too long is not too long any more
+    const isLost = first.some((one) => !all.some((other) => isSame(one, other)))
+    return detailsOf(isLost ? [...first, ...all] : all, basePath)
   }
 }
 
-function shortened(value: unknown): unknown {
+/** The items before it are valid. */
+const lastIndex = (errors: readonly ErrorObject[]): number =>
+  Math.max(
+    0,
+    ...errors.flatMap(({ instancePath }) =>
+      [...instancePath.matchAll(/\/(\d{1,9})(?=\/|$)/g)].map(([, index]) => Number(index)),
+    ),
+  )
+
+const isSame = (one: ErrorObject, other: ErrorObject): boolean =>
+  one.instancePath === other.instancePath && one.keyword === other.keyword
+
+function shortened(value: unknown, items_max: number): unknown {
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.slice(0, itemsCheckedMax).map(shortened)
-  return Object.fromEntries(Object.entries(value).map(([field, inner]) => [field, shortened(inner)]))
+  if (Array.isArray(value)) return value.slice(0, items_max).map((item) => shortened(item, items_max))
+  return Object.fromEntries(Object.entries(value).map(([field, inner]) => [field, shortened(inner, items_max)]))
 }
 
 function detailsOf(errors: readonly ErrorObject[], basePath: string): Detail[] {

@@ -6,8 +6,8 @@ import { campaignTo, numbers, passFor } from '../support/campaigns.ts'
 import { until } from '../support/waiting.ts'
 import { startWorld, type World } from '../support/world.ts'
 
-/** As many characters as allowed. */
-const heavyMessage = { type: 'text', text: { body: 'Hi {{first_name}}', more: 'a {{first_name}} b'.repeat(900) } }
+/** Filled in with nearly as many characters as a content object may have. */
+const heavyMessage = { type: 'text', text: { body: 'Hi {{first_name}}', more: 'a {{first_name}} b'.repeat(550) } }
 const merge_fallbacks = { first_name: 'x'.repeat(100) }
 
 async function startTest(t: TestContext) {

@@ -79,7 +79,7 @@ const attacks: Readonly<Record<string, string>> = {
   'lone surrogates': `{"${'k'.repeat(900_000)}":[${times(120, '"\\ud800"')}]}`,
   'integers of 23 digits': `{"${'k'.repeat(900_000)}":[${times(120, '12345678901234567890123')}]}`,
   'a name of control characters': `{"${'\\u0001'.repeat(150_000)}":[${times(120, '1e999')}]}`,
-  'many names': `{${Array.from({ length: 40_000 }, (_, at) => `"${at}\\u0000":1e999`).join(',')}}`,
+  'many names': `{${Array.from({ length: 4_900 }, (_, at) => `"${at}\\u0000":1e999`).join(',')}}`,
   metadata: `{"channel":"ch_test_sms","to":"+15005550006","type":"text","text":{"body":"a"},"metadata":{"${'k'.repeat(900_000)}":[${times(120, '1e999')}]}}`,
 }
 

@@ -257,10 +257,10 @@ test('prototype keys are ordinary data', async (t) => {
   assert.equal(({} as { polluted?: boolean }).polluted, undefined)
 })
 
-test('unknown body fields are ignored and reported, even a thousand', async (t) => {
+test('unknown body fields are ignored and reported, even a hundred', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
-  const many = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`field_${i}`, i]))
+  const many = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`field_${i}`, i]))
 
   const typo = await api.post('/v1/messages', {
     ...message,
@@ -268,12 +268,12 @@ test('unknown body fields are ignored and reported, even a thousand', async (t) 
     'naïve, one': 1,
     location: { latitude: 1, longitude: 2 },
   })
-  const thousand = await api.post('/v1/messages', { ...message, ...many })
+  const hundred = await api.post('/v1/messages', { ...message, ...many })
   const clean = await api.post('/v1/messages', message)
 
-  assert.deepEqual([typo.status, thousand.status, clean.status], [202, 202, 202])
+  assert.deepEqual([typo.status, hundred.status, clean.status], [202, 202, 202])
   assert.equal(typo.headers['service-ignored-fields'], 'refrence, na%C3%AFve%2C%20one')
-  assert.match(thousand.headers['service-ignored-fields']!, /^field_0, .*, and-980-more$/)
+  assert.match(hundred.headers['service-ignored-fields']!, /^field_0, .*, and-80-more$/)
   assert.equal(clean.headers['service-ignored-fields'], undefined)
 })
 

@@ -98,7 +98,7 @@ test('unknown fields inside pass, and null is an absent optional field', () => {
 
 test('a flood of failures is counted up to a thousand', () => {
   assert.equal(
-    validateContent('template', { name: 'a', language: { code: 'en' }, components: Array(50_000).fill(7) }, whatsapp)
+    validateContent('template', { name: 'a', language: { code: 'en' }, components: Array(1_900).fill(7) }, whatsapp)
       .length,
     1000,
   )

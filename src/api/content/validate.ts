@@ -1,4 +1,5 @@
 /** Validates content objects: reports every failure with its path, code and a sentence. */
+import { contentSizeFailures } from '../body-sizes.ts'
 import type { Detail } from '../errors.ts'
 import { compile, fail, shapeOf, wordsFor, type Check, type Walk } from './check.ts'
 import type { ContentType } from './content-type.ts'
@@ -50,7 +51,10 @@ export function validateContent(type: string, value: unknown, place: ContentPlac
   const found = checks.get(type)
   if (found === undefined || !isContentType(type) || contentTypes[type].direction === 'inbound')
     return unknownType(type)
-  begin(place.path ?? type)
+  const path = place.path ?? type
+  const tooLarge = contentSizeFailures(value, path)
+  if (tooLarge.length > 0) return tooLarge
+  begin(path)
   if (value === undefined) {
     missingContent(type, found)
   } else {
@@ -62,7 +66,7 @@ export function validateContent(type: string, value: unknown, place: ContentPlac
   return end()
 }
 
-/** Without the limits on media addresses of sent messages. */
+/** Without the limits on size and media addresses of sent messages. */
 export function validateInboundContent(
   type: string,
   value: unknown,

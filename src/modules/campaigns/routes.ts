@@ -15,6 +15,7 @@ import {
   type RecipientStatus,
   recipientStatuses,
 } from '../../api/resources/campaign.ts'
+import { limits } from '../../api/limits.ts'
 import { Message } from '../../api/resources/message.ts'
 import { campaignFailures } from './drafts.ts'
 import type { RecipientFilters } from './recipient-repository.ts'
@@ -54,6 +55,7 @@ const createCampaignRoute = (campaigns: CampaignService): Route =>
     description:
       'A draft, unless `launch` is true. A live `whatsapp` campaign must send an approved template, which is looked up at the provider.',
     body: CampaignCreation,
+    body_members_max: limits.audience_body_members_max,
     example_body: {
       name: 'Spring sale',
       channel: 'ch_test_whatsapp',
@@ -119,6 +121,7 @@ const updateCampaignRoute = (campaigns: CampaignService): Route =>
     description:
       'Absent fields stay; objects are replaced whole. The draft is checked as a whole: replace a deleted list, segment or channel in the same request.',
     body: CampaignUpdate,
+    body_members_max: limits.audience_body_members_max,
     inspect: campaignFailures,
     ignored_within: ignoredOfMessage,
     replies: { 200: Campaign },

@@ -1,5 +1,6 @@
 /** Validates the body of a contact and reports every failure at once. */
 import type { Detail, DetailCode } from '../../api/errors.ts'
+import { metadataFailures } from '../../api/body-sizes.ts'
 import { limits } from '../../api/limits.ts'
 import { isPhoneChannel } from '../../api/resources/channel.ts'
 import {
@@ -73,6 +74,16 @@ export function sanitizeContact(body: OptionalBody, options: ReadOptions): Conta
   return whole.failures.length === 0 ? whole.change : readContact(sound(usable, options), options).change
 }
 
+/** The first `most` items that pass, among ten times as many. */
+function firstOf<Item>(items: readonly Item[], most: number, passes: (item: Item) => boolean): Item[] {
+  const found: Item[] = []
+  for (const item of items.slice(0, 10 * most)) {
+    if (found.length === most) break
+    if (passes(item)) found.push(item)
+  }
+  return found
+}
+
 function sound(usable: Record<string, unknown>, options: ReadOptions): ContactBody {
   for (const field of ['first_name', 'last_name'])
     if (typeof usable[field] === 'string')
@@ -82,15 +93,18 @@ function sound(usable: Record<string, unknown>, options: ReadOptions): ContactBo
   const left: Record<string, unknown> = Object.fromEntries(
     Object.entries(fields).filter(([field]) => !wrong.has(field)),
   )
-  const tagged = (tags ?? [])
-    .filter((tag) => readContact({ tags: [tag] }, options).failures.length === 0)
-    .slice(0, contactLimits.tags_max)
+  const tagged = firstOf(
+    tags ?? [],
+    contactLimits.tags_max,
+    (tag) => readContact({ tags: [tag] }, options).failures.length === 0,
+  )
   if (tagged.length > 0) left['tags'] = tagged
-  const withinLimits = Object.entries(attributes ?? {}).filter(
+  const withinLimits = firstOf(
+    Object.entries(attributes ?? {}),
+    contactLimits.attributes_max,
     ([key, value]) => readContact({ attributes: { [key]: value } }, options).failures.length === 0,
   )
-  if (withinLimits.length > 0)
-    left['attributes'] = Object.fromEntries(withinLimits.slice(0, contactLimits.attributes_max))
+  if (withinLimits.length > 0) left['attributes'] = Object.fromEntries(withinLimits)
   return left
 }
 
@@ -275,6 +289,7 @@ class Failures {
   tags(param: string, input: readonly string[]): string[] {
     const tags = new Map<string, string>()
     for (const [index, text] of input.entries()) {
+      if (tags.size > contactLimits.tags_max || this.found.length >= limits.error_details_max) break
       const tag = text.trim()
       if (tag === '') this.add(`${param}[${index}]`, 'too_short', `\`${param}[${index}]\` must not be empty.`)
       else if (length(tag) > contactLimits.tag_length_max)
@@ -283,7 +298,10 @@ class Failures {
           'too_long',
           `\`${param}[${index}]\` must have at most ${contactLimits.tag_length_max} characters.`,
         )
-      else if (!tags.has(foldText(tag))) tags.set(foldText(tag), tag)
+      else {
+        const folded = foldText(tag)
+        if (!tags.has(folded)) tags.set(folded, tag)
+      }
     }
     if (tags.size > contactLimits.tags_max)
       this.add(param, 'too_many', `\`${param}\` must have at most ${contactLimits.tags_max} tags.`)
@@ -317,8 +335,7 @@ class Failures {
   }
 
   metadata(input: Readonly<Record<string, unknown>>): Record<string, unknown> {
-    if (Buffer.byteLength(JSON.stringify(input)) > limits.metadata_bytes_max)
-      this.add('metadata', 'too_long', '`metadata` must have at most 16 KB as JSON.')
+    for (const { param, code, message } of metadataFailures(input)) this.add(param, code, message)
     return input
   }
 }

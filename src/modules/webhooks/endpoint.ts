@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox'
 import type { Detail } from '../../api/errors.ts'
 import { isId } from '../../api/ids.ts'
-import { limits } from '../../api/limits.ts'
+import { metadataFailures } from '../../api/body-sizes.ts'
 import { invalid, Problem, throwFailures } from '../../api/problem.ts'
 import type { Tenant } from '../../api/caller.ts'
 import {
@@ -125,8 +125,7 @@ export function endpointFailures({ events, metadata, source }: EndpointChange & 
   const refuse = (param: string, code: Detail['code'], message: string) => void found.push({ param, code, message })
   if (events !== undefined && events.length > 1 && events.includes('*'))
     refuse('events', 'invalid_value', '`*` matches every event type: use it alone, or list the types.')
-  if (Buffer.byteLength(JSON.stringify(metadata ?? null)) > limits.metadata_bytes_max)
-    refuse('metadata', 'too_long', '`metadata` may take up to 16 KB as JSON.')
+  found.push(...metadataFailures(metadata))
   if (source !== undefined && source !== null && !isId('src', source))
     refuse('source', 'invalid_format', '`source` is the id of an integration source: `src_` and 26 characters.')
   return found

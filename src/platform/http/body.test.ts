@@ -1,5 +1,5 @@
 import { Problem } from '../../api/problem.ts'
-import { bodyBudget, isJsonType, parseBody, UnfitItem, type ItemsApart } from './body.ts'
+import { isJsonType, parseBody, UnfitItem, type ItemsApart } from './body.ts'
 import assert from 'node:assert/strict'
 import test from 'node:test'
 
@@ -145,61 +145,4 @@ test('digits are checked in numbers only, not in texts', () => {
     refused('{"metadata":{"near":9007199254740993,"a":"\\u0000lost digits"}}'),
     'parameter_invalid metadata.near',
   )
-})
-
-const megabyte = 1024 * 1024
-
-function started(bounds: { sender: number; all: number }) {
-  const room = bodyBudget({ sender_bytes_max: bounds.sender * megabyte, bytes_max: bounds.all * megabyte })
-  const refused: [string, string][] = []
-  const enter = (sender: string, name: string) =>
-    room.reserve(sender, ({ code, headers }) => {
-      refused.push([name, code])
-      // retry soon, on another connection
-      assert.deepEqual(headers, { 'retry-after': '1', connection: 'close' })
-    })
-  return { enter, refused }
-}
-
-test('over the limit of one sender its oldest body is evicted, and no other', () => {
-  const { enter, refused } = started({ sender: 2, all: 10 })
-  enter('b', 'other').grow(megabyte)
-  const one = enter('a', 'one')
-  const two = enter('a', 'two')
-  one.grow(megabyte)
-  two.grow(megabyte)
-  assert.deepEqual(refused, [])
-
-  const three = enter('a', 'three')
-  three.grow(megabyte)
-  one.grow(megabyte)
-
-  assert.deepEqual(refused, [['one', 'rate_limit_exceeded']])
-})
-
-test('over the total limit the oldest body is evicted, whoever sends it', () => {
-  const { enter, refused } = started({ sender: 2, all: 3 })
-  for (const sender of ['a', 'b', 'c', 'd']) enter(sender, sender).grow(megabyte)
-
-  assert.deepEqual(refused, [['a', 'upstream_unavailable']])
-})
-
-test('a complete body frees its memory once', () => {
-  const { enter, refused } = started({ sender: 2, all: 2 })
-  const done = enter('a', 'done')
-  done.grow(2 * megabyte)
-  done.release()
-  done.release()
-
-  enter('b', 'next').grow(2 * megabyte)
-
-  assert.deepEqual(refused, [])
-})
-
-test('a body that alone exceeds the limit is evicted itself', () => {
-  const { enter, refused } = started({ sender: 2, all: 3 })
-
-  enter('a', 'one').grow(2 * megabyte + 1)
-
-  assert.deepEqual(refused, [['one', 'rate_limit_exceeded']])
 })

@@ -3,23 +3,95 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { Detail } from '../../api/errors.ts'
 import { limits } from '../../api/limits.ts'
-import { invalid, Problem, retrySoon, throwFailures } from '../../api/problem.ts'
+import { invalid, Problem, throwFailures } from '../../api/problem.ts'
 import { cutPath } from '../../api/refusal-size.ts'
 import { join } from '../../api/validation.ts'
 import { replaceLongIntegers } from '../../lib/json.ts'
+import { boundExceeded } from '../../lib/json-size.ts'
+import { isHeavy, type BodyBudget, type BodyReservation, type Release } from './body-budget.ts'
 
 const empty = Buffer.alloc(0)
 
 /** Many clients read the response only after they have written the whole body. */
 const discardedBytesMax = 64 * 1024 * 1024
 
-/** Rejects with `payload_too_large`, or when the budget evicts this body. */
-export function readBody(
-  request: IncomingMessage,
-  bytesMax: number,
-  budget: BodyBudget,
-  sender: string,
-): Promise<Buffer> {
+export interface BodyBounds {
+  readonly bytes_max: number
+  /** Members of objects and elements of arrays. */
+  readonly members_max: number
+  /** Different names of members. */
+  readonly names_max: number
+}
+
+/** The body of one request. Its memory counts against `budget` until `done`, which the request calls when it ends. */
+export class Body {
+  readonly #request: IncomingMessage
+  readonly #bounds: BodyBounds
+  readonly #budget: BodyBudget
+  #release: (() => void) | undefined
+  /** Once it was read: whether parsing and checking it takes more than a millisecond or two. */
+  heavy = false
+
+  constructor(request: IncomingMessage, bounds: BodyBounds, budget: BodyBudget) {
+    this.#request = request
+    this.#bounds = bounds
+    this.#budget = budget
+  }
+
+  /**
+   * Resolves when the body may be parsed. Rejects with `payload_too_large` or `parameter_invalid` over the bounds, and
+   * when the budget evicts this body.
+   */
+  async read(sender: string): Promise<Buffer> {
+    const bytes = await receive(this.#request, this.#bounds.bytes_max, this.#budget, sender)
+    if (bytes.length === 0) return bytes
+    this.heavy = isHeavy(bytes.length)
+    const turn = this.#budget.enter(sender, bytes.length)
+    this.#release = turn instanceof Promise ? await this.#waitFor(turn, sender, bytes.length) : turn
+    requireBounded(bytes, this.#bounds)
+    return bytes
+  }
+
+  async #waitFor(turn: Promise<Release>, sender: string, length: number): Promise<Release> {
+    return await new Promise((resolve, reject) => {
+      let evicted = false
+      const reservation = this.#budget.reserve(sender, (problem) => {
+        evicted = true
+        reject(problem)
+      })
+      reservation.grow(length)
+      void turn.then((release) => {
+        reservation.release()
+        if (evicted) release()
+        else resolve(release)
+      })
+    })
+  }
+
+  done(): void {
+    this.#release?.()
+    this.#release = undefined
+  }
+}
+
+/** Counted on the bytes, since parsing a refused body would take many times as long. */
+function requireBounded(bytes: Buffer, bounds: BodyBounds): void {
+  const exceeded = boundExceeded(bytes, bounds)
+  if (exceeded === 'members')
+    throw tooMany(
+      `The body has more than ${bounds.members_max} fields and array items in all, which is the limit of this operation. Send less in one request.`,
+    )
+  if (exceeded === 'names')
+    throw tooMany(
+      `The body has more than ${bounds.names_max} different field names. Use the same names in all items, or send less in one request.`,
+    )
+}
+
+/** For a body as a whole, which has no path. */
+export const tooMany = (message: string): Problem =>
+  new Problem('parameter_invalid', message, { details: [{ param: '', code: 'too_many', message }] })
+
+function receive(request: IncomingMessage, bytesMax: number, budget: BodyBudget, sender: string): Promise<Buffer> {
   const declared = request.headers['content-length']
   if (declared === '0' || (declared === undefined && request.headers['transfer-encoding'] === undefined))
     return Promise.resolve(empty)
@@ -228,6 +300,10 @@ function search(value: unknown, path: string, depth: number, reading: Reading, d
   }
 }
 
+/** Without escapes only objects and unusual numbers need their path. */
+const isWorthALook = (value: unknown): boolean =>
+  typeof value === 'number' ? !Number.isSafeInteger(value) : typeof value === 'object' || value === lostDigits
+
 function searchItem(
   item: unknown,
   path: string,
@@ -236,8 +312,7 @@ function searchItem(
   reading: Reading,
   details: Detail[],
 ): void {
-  if (typeof item === 'object' || typeof item === 'number' || reading.withEscapes)
-    search(item, cutPath(`${path}[${index}]`), depth + 1, reading, details)
+  if (isWorthALook(item) || reading.withEscapes) search(item, cutPath(`${path}[${index}]`), depth + 1, reading, details)
 }
 
 function searchFields(
@@ -251,8 +326,7 @@ function searchFields(
     if (details.length >= detailsMax) return
     const value = fields[key]
     if (reading.withEscapes) checkText(key, join(path, key), details)
-    if (reading.withEscapes || typeof value === 'object' || typeof value === 'number')
-      search(value, join(path, key), depth + 1, reading, details)
+    if (reading.withEscapes || isWorthALook(value)) search(value, join(path, key), depth + 1, reading, details)
   }
 }
 
@@ -273,88 +347,3 @@ export function checkText(text: string, param: string, details: Detail[]): void 
 }
 
 const printable = (text: string): string => text.toWellFormed().replaceAll('\0', '\uFFFD')
-
-export interface BodyBounds {
-  readonly sender_bytes_max: number
-  readonly bytes_max: number
-}
-
-export interface BodyReservation {
-  /** May evict this body or an older one. */
-  grow(bytes: number): void
-  release(): void
-}
-
-export interface BodyBudget {
-  /** Called at most once, and releases the reservation. */
-  reserve(sender: string, evict: (problem: Problem) => void): BodyReservation
-}
-
-const megabyte = 1024 * 1024
-const usualBounds: BodyBounds = { sender_bytes_max: 64 * megabyte, bytes_max: 256 * megabyte }
-
-interface Entry {
-  readonly sender: Sender
-  readonly evict: (problem: Problem) => void
-  bytes: number
-}
-
-interface Sender {
-  readonly entries: Set<Entry>
-  bytes: number
-}
-
-/** Over a limit the oldest incomplete body is evicted: 429 over the limit of its sender, 503 over the total. */
-export function bodyBudget(bounds: BodyBounds = usualBounds): BodyBudget {
-  const senders = new Map<string, Sender>()
-  const entries = new Set<Entry>()
-  let bytes = 0
-
-  function release(name: string, entry: Entry): void {
-    if (!entries.delete(entry)) return
-    const { sender } = entry
-    sender.entries.delete(entry)
-    sender.bytes -= entry.bytes
-    bytes -= entry.bytes
-    if (sender.entries.size === 0) senders.delete(name)
-  }
-
-  return {
-    reserve(name, evict) {
-      let sender = senders.get(name)
-      if (sender === undefined) senders.set(name, (sender = { entries: new Set(), bytes: 0 }))
-      const entry: Entry = { sender, bytes: 0, evict: (problem) => (release(name, entry), evict(problem)) }
-      entries.add(entry)
-      sender.entries.add(entry)
-      return {
-        grow(more) {
-          if (!entries.has(entry)) return
-          entry.bytes += more
-          sender.bytes += more
-          bytes += more
-          while (sender.bytes > bounds.sender_bytes_max) first(sender.entries).evict(tooMuchOfOne(bounds))
-          while (bytes > bounds.bytes_max) first(entries).evict(tooMuch())
-        },
-        release: () => release(name, entry),
-      }
-    },
-  }
-}
-
-const first = (entries: ReadonlySet<Entry>): Entry => entries.values().next().value!
-
-const tooMuchOfOne = ({ sender_bytes_max }: BodyBounds): Problem =>
-  new Problem(
-    'rate_limit_exceeded',
-    `More than ${sender_bytes_max / megabyte} MB of request bodies were arriving at once, and this one had taken longest. Send fewer at a time, or faster.`,
-    { headers: { ...retrySoon, connection: 'close' } },
-  )
-
-const tooMuch = (): Problem =>
-  new Problem(
-    'upstream_unavailable',
-    'Too many request bodies are arriving at once, and this one had taken longest. Repeat later with backoff.',
-    {
-      headers: { ...retrySoon, connection: 'close' },
-    },
-  )

@@ -1,7 +1,8 @@
 /** Mounts paths for callbacks of other services, which sign the raw body. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { limits } from '../../api/limits.ts'
-import { readBody, type BodyBudget } from './body.ts'
+import { Body } from './body.ts'
+import type { BodyBudget } from './body-budget.ts'
 
 export interface HookCall {
   readonly method: string
@@ -19,6 +20,12 @@ export interface HookAnswer {
 /** Resolves once the payload is stored. Check `id` before `readBody`: the caller is not authenticated. */
 export type ReceiveHook = (id: string, call: HookCall, readBody: () => Promise<Uint8Array>) => Promise<HookAnswer>
 
+const bounds = {
+  bytes_max: limits.callback_body_bytes,
+  members_max: limits.callback_body_members_max,
+  names_max: limits.callback_body_names_max,
+}
+
 export function mountHooks(server: FastifyInstance, path: string, budget: BodyBudget, receive: ReceiveHook): void {
   server.route({
     method: ['GET', 'POST'],
@@ -31,12 +38,15 @@ export function mountHooks(server: FastifyInstance, path: string, budget: BodyBu
         headers: flatHeaders(request),
         query: flatQuery(request),
       }
-      const bodyOf = async () =>
-        request.method === 'POST'
-          ? await readBody(request.raw, limits.callback_body_bytes, budget, `hook ${id}`)
-          : new Uint8Array()
-      const answer = await receive(id, call, bodyOf)
-      return reply.type(answer.content_type).send(answer.body)
+      const body = new Body(request.raw, bounds, budget)
+      try {
+        const answer = await receive(id, call, () =>
+          request.method === 'POST' ? body.read(`hook ${id}`) : Promise.resolve(new Uint8Array()),
+        )
+        return reply.type(answer.content_type).send(answer.body)
+      } finally {
+        body.done()
+      }
     },
   })
 }

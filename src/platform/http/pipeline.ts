@@ -12,11 +12,13 @@ import type { Id } from '../../api/ids.ts'
 import { limits } from '../../api/limits.ts'
 import { Problem } from '../../api/problem.ts'
 import { validator, type Validator } from '../../api/validation.ts'
+import { TimeSlices } from '../../lib/concurrency.ts'
 import type { Db } from '../database/sql.ts'
 import type { Platform } from '../platform.ts'
 import { asksForCsv, type AddressList } from './headers.ts'
 import { admit, bearerOf, callerOf, type FindKey, type KeyFacts } from './auth.ts'
-import { isJsonType, isPlainEncoding, parseBody, readBody, type BodyBudget } from './body.ts'
+import { Body, isJsonType, isPlainEncoding, parseBody, tooMany, type BodyBounds } from './body.ts'
+import type { BodyBudget } from './body-budget.ts'
 import { namingUnknown, type RefuseUnknown } from './hints.ts'
 import {
   canonicalFingerprint,
@@ -225,43 +227,18 @@ class Context implements RouteRequest<unknown, unknown> {
 export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
   const { route } = prepared
   const takesBody = (route.method === 'POST' || route.method === 'PATCH') && route.streamed !== true
-  const isPost = route.method === 'POST'
+  const bounds = boundsOf(route)
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const read = takesBody ? await authorizedBody(pipeline, prepared, request, reply) : undefined
-    const header = isPost ? request.raw.headers['idempotency-key'] : undefined
-    const key = header === undefined ? undefined : checkIdempotencyKey(String(header))
-    const details: Detail[] = []
-    const query = prepared.readQuery(request.query as RawQuery, request.url, details)
-    const refusedQuery = details.length > 0
-    const parsed = read instanceof Problem ? undefined : read
-    if (prepared.checkBody !== undefined && parsed !== undefined)
-      details.push(...failuresOf(prepared.checkBody(parsed), parsed, route))
-    const refusal =
-      read instanceof Problem
-        ? read
-        : details.length > 0
-          ? Problem.invalid(details as [Detail, ...Detail[]])
-          : undefined
-    if (refusal !== undefined) {
-      if (key !== undefined)
-        await refuseReused(
-          pipeline.platform,
-          pipeline.flights,
-          // such requests were never executed
-          keyedRequest(
-            request.caller!,
-            operationOf(route, request),
-            key,
-            canonicalFingerprint(parsed, refusedQuery ? (request.query as RawQuery) : query),
-          ),
-        )
-      throw parsed === undefined ? refusal : namingUnknown(refusal, parsed, prepared.known, route.other_names)
-    }
-    const body = parsed === undefined ? undefined : ignoreUnknown(prepared, parsed, reply)
+    if (!takesBody) return await answerRead(pipeline, prepared, request, reply, undefined)
+    const body = new Body(request.raw, bounds, pipeline.bodies)
     try {
-      send(route, reply, await operate(pipeline, prepared, request, reply, query, parsed, body, key))
-    } catch (error) {
-      throw parsed === undefined ? error : namingUnknown(error, parsed, prepared.known, route.other_names)
+      const bytes = await body.read(request.caller!.account_id)
+      const slices = body.heavy ? new TimeSlices() : undefined
+      const read = authorizedBody(pipeline, prepared, request, reply, bytes)
+      await slices?.next()
+      await answerRead(pipeline, prepared, request, reply, read, slices)
+    } finally {
+      body.done()
     }
   }
   // Fastify would wait for a returned promise after the response was sent
@@ -274,15 +251,69 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
   }
 }
 
-export function performSigned(pipeline: Pipeline, route: Route, handler: NonNullable<Route['signedHandler']>) {
-  const bytesMax = route.body_bytes_max ?? limits.body_bytes
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const { raw, arrived_at } = request
-    const readWhole = (sender: string) => readBody(raw, bytesMax, pipeline.bodies, sender)
-    const params = request.params as Record<string, string>
-    send(route, reply, await handler({ params, raw, arrived_at, readBody: readWhole }))
+/** Of a body that was read: a Problem refuses it, once the Idempotency-Key is known. */
+async function answerRead(
+  pipeline: Pipeline,
+  prepared: PreparedRoute,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  read: Record<string, unknown> | Problem | undefined,
+  slices?: TimeSlices,
+): Promise<void> {
+  const { route } = prepared
+  const header = route.method === 'POST' ? request.raw.headers['idempotency-key'] : undefined
+  const key = header === undefined ? undefined : checkIdempotencyKey(String(header))
+  const details: Detail[] = []
+  const query = prepared.readQuery(request.query as RawQuery, request.url, details)
+  const refusedQuery = details.length > 0
+  const parsed = read instanceof Problem ? undefined : read
+  if (prepared.checkBody !== undefined && parsed !== undefined)
+    details.push(...failuresOf(prepared.checkBody(parsed), parsed, route))
+  await slices?.next()
+  const refusal =
+    read instanceof Problem ? read : details.length > 0 ? Problem.invalid(details as [Detail, ...Detail[]]) : undefined
+  if (refusal !== undefined) {
+    if (key !== undefined)
+      await refuseReused(
+        pipeline.platform,
+        pipeline.flights,
+        // such requests were never executed
+        keyedRequest(
+          request.caller!,
+          operationOf(route, request),
+          key,
+          canonicalFingerprint(parsed, refusedQuery ? (request.query as RawQuery) : query),
+        ),
+      )
+    throw parsed === undefined ? refusal : namingUnknown(refusal, parsed, prepared.known, route.other_names)
+  }
+  const body = parsed === undefined ? undefined : ignoreUnknown(prepared, parsed, reply)
+  try {
+    send(route, reply, await operate(pipeline, prepared, request, reply, query, parsed, body, key))
+  } catch (error) {
+    throw parsed === undefined ? error : namingUnknown(error, parsed, prepared.known, route.other_names)
   }
 }
+
+export function performSigned(pipeline: Pipeline, route: Route, handler: NonNullable<Route['signedHandler']>) {
+  const bounds = boundsOf(route)
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const { raw, arrived_at } = request
+    const body = new Body(raw, bounds, pipeline.bodies)
+    const params = request.params as Record<string, string>
+    try {
+      send(route, reply, await handler({ params, raw, arrived_at, readBody: (sender) => body.read(sender) }))
+    } finally {
+      body.done()
+    }
+  }
+}
+
+const boundsOf = ({ body_bytes_max, body_members_max, body_names_max }: Route): BodyBounds => ({
+  bytes_max: body_bytes_max ?? limits.body_bytes,
+  members_max: body_members_max ?? limits.body_members_max,
+  names_max: body_names_max ?? limits.body_names_max,
+})
 
 function failuresOf(found: Detail[], parsed: Record<string, unknown>, { inspect }: Route): Detail[] {
   if (found.length === 0 || inspect === undefined) return found
@@ -365,14 +396,14 @@ const streamFingerprint = (request: FastifyRequest, query: unknown): string =>
   )
 
 /** Rights come first, also where they depend on the body; an unreadable body has no fields. */
-async function authorizedBody(
-  { platform, bodies }: Pipeline,
+function authorizedBody(
+  { platform }: Pipeline,
   prepared: PreparedRoute,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<Record<string, unknown> | Problem> {
-  const { authorize, body_bytes_max = limits.body_bytes } = prepared.route
-  const bytes = await readBody(request.raw, body_bytes_max, bodies, request.caller!.account_id)
+  bytes: Buffer,
+): Record<string, unknown> | Problem {
+  const { authorize } = prepared.route
   if (authorize === undefined) return bodyOf(prepared, request.raw, bytes)
   const check = (body: object) =>
     authorize(
@@ -400,11 +431,21 @@ function bodyOf(prepared: PreparedRoute, raw: IncomingMessage, bytes: Buffer): R
     throw notJson(bytes, type, encoding)
   }
   try {
-    return parseBody(bytes, prepared.route.items_apart)
+    return withoutManyUnknown(prepared, parseBody(bytes, prepared.route.items_apart))
   } catch (error) {
     if (error instanceof Problem && error.code !== 'invalid_json') return error
     throw error
   }
+}
+
+function withoutManyUnknown({ known }: PreparedRoute, body: Record<string, unknown>): Record<string, unknown> {
+  if (known === undefined) return body
+  let unknown = 0
+  for (const field in body) if (!known.has(field)) unknown++
+  if (unknown <= limits.unknown_fields_max) return body
+  throw tooMany(
+    `The body has ${unknown} unknown fields; at most ${limits.unknown_fields_max} are ignored. Remove the fields that this operation does not know.`,
+  )
 }
 
 function notJson(bytes: Buffer, type: string | undefined, encoding: string | undefined): Problem {

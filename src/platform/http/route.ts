@@ -86,6 +86,10 @@ export interface RouteDefinition<Q extends TObject, B extends TSchema> {
   readonly ignored_within?: (body: Readonly<Record<string, unknown>>) => readonly string[]
   /** Default 1 MB. */
   readonly body_bytes_max?: number
+  /** Members of objects and elements of arrays; default 20,000 (behaviour: conventions 4.6). */
+  readonly body_members_max?: number
+  /** Different names of fields; default 5,000. */
+  readonly body_names_max?: number
   /** The handler reads `raw`, without limit, parsing or validation. */
   readonly streamed?: boolean
   /** For the documents: by content type. */

@@ -1,5 +1,6 @@
 /** Routes of events and receipts, and the ingest address of webhooks (behaviour: integrations 3, 4). */
 import { Type } from 'typebox'
+import { limits } from '../../../api/limits.ts'
 import { DateTimeQuery } from '../../../api/date-time-query.ts'
 import {
   AutomationEvent,
@@ -34,6 +35,7 @@ const createAutomationEventRoute = (events: EventQueue): Route =>
       '`status` `duplicate`; nothing runs twice. At most 256 KB.',
     body: EventReport,
     body_bytes_max: automationEventLimits.body_bytes,
+    body_names_max: limits.callback_body_names_max,
     example_body: {
       source: 'src_01kg9p6je0e6z9vsnhtbf6d24v',
       type: 'order.shipped',
@@ -127,6 +129,8 @@ export const ingestRoutes = (ingest: Ingest): Route[] => [
       'other senders with `Service-Signature` (`t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>.<body>">`, not older than five minutes) over the body shown here, all with the signing secret of the source. ' +
       'Answers 200 with the receipt once the event is stored; a repeated event returns the first receipt with `status` `duplicate`. A topic without an event is `ignored`, `unmapped_topic`. At most 256 KB.',
     body_bytes_max: automationEventLimits.body_bytes,
+    body_members_max: limits.callback_body_members_max,
+    body_names_max: limits.callback_body_names_max,
     uploads: { 'application/json': { schema: ReportedEvent } },
     replies: { 200: Received },
     errors: [

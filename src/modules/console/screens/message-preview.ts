@@ -1,5 +1,6 @@
 /** Previews of messages, and uploads of files for them. */
 import { Type } from 'typebox'
+import { limits } from '../../../api/limits.ts'
 import { MessagePreview, MessagePreviewRequest } from '../../../api/resources/message-preview.ts'
 import { RulesPreview, RulesPreviewRequest } from '../../../api/resources/segment.ts'
 import { UploadedMedia } from '../../../api/resources/uploaded-media.ts'
@@ -19,6 +20,7 @@ export const previewRoutes = ({ platform, contacts, campaigns }: ConsoleServices
     description:
       'As its first recipient would get it, with the recipients and the cost. Nothing is stored, sent or charged.',
     body: MessagePreviewRequest,
+    body_members_max: limits.audience_body_members_max,
     replies: { 200: MessagePreview },
     errors: ['parameter_missing', 'parameter_invalid', 'unsupported_message_type', 'resource_missing'],
     handler: async ({ caller, body, signal }) => reply(200, await campaigns.preview(caller, body, signal)),

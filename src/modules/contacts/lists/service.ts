@@ -2,7 +2,7 @@
 import type { Tenant } from '../../../api/caller.ts'
 import type { Detail } from '../../../api/errors.ts'
 import { isId } from '../../../api/ids.ts'
-import { limits } from '../../../api/limits.ts'
+import { metadataFailures } from '../../../api/body-sizes.ts'
 import { missing, throwFailures } from '../../../api/problem.ts'
 import type { ContactList } from '../../../api/resources/contact.ts'
 import { isoTime } from '../../../lib/clock.ts'
@@ -165,8 +165,7 @@ function missingOf(requested: readonly string[], found: readonly string[]): stri
 export function listFailures({ name, metadata }: ListBody): Detail[] {
   const found: Detail[] = []
   if (name?.trim() === '') found.push({ param: 'name', code: 'too_short', message: '`name` must not be empty.' })
-  if (Buffer.byteLength(JSON.stringify(metadata ?? null)) > limits.metadata_bytes_max)
-    found.push({ param: 'metadata', code: 'too_long', message: '`metadata` must have at most 16 KB as JSON.' })
+  found.push(...metadataFailures(metadata))
   return found
 }
 

@@ -3,6 +3,7 @@ import type { Caller } from '../../../api/caller.ts'
 import type { Detail } from '../../../api/errors.ts'
 import { limits } from '../../../api/limits.ts'
 import { invalid, Problem, type ProblemCode } from '../../../api/problem.ts'
+import { TimeSlices } from '../../../lib/concurrency.ts'
 import { isObject } from '../../../lib/json.ts'
 import { UnfitItem } from '../../../platform/http/body.ts'
 import { namingUnknown } from '../../../platform/http/hints.ts'
@@ -81,12 +82,18 @@ async function sendKeyed(
   return { results: results(outcomes), replayed: false }
 }
 
-const checkAll = (deps: SendingDeps, caller: Caller, body: unknown): Promise<(CheckedMessage | Problem)[]> =>
-  Promise.all(
-    itemsOf(body).map((item) =>
-      checkMessage(deps, caller, item).catch((error: unknown) => asProblem(namingUnknownOf(item, error))),
-    ),
-  )
+/** In slices: a hundred large messages take longer than other requests may wait. */
+async function checkAll(deps: SendingDeps, caller: Caller, body: unknown): Promise<(CheckedMessage | Problem)[]> {
+  const slices = new TimeSlices()
+  const checks: Promise<CheckedMessage | Problem>[] = []
+  for (const item of itemsOf(body)) {
+    await slices.next()
+    const check = checkMessage(deps, caller, item).catch((error: unknown) => asProblem(namingUnknownOf(item, error)))
+    check.catch(() => undefined) // reported by the last statement
+    checks.push(check)
+  }
+  return await Promise.all(checks)
+}
 
 const namingUnknownOf = (item: unknown, error: unknown): unknown =>
   isObject(item) && !(item instanceof UnfitItem) ? namingUnknown(error, item, knownFields, otherFieldNames) : error

@@ -1,12 +1,14 @@
 /** Checks of a message that need no database: shape, content for the channel, recipient (behaviour: messages 3). */
 import { validateContent } from '../../../api/content/validate.ts'
 import type { Detail } from '../../../api/errors.ts'
+import { metadataFailures } from '../../../api/body-sizes.ts'
 import { limits } from '../../../api/limits.ts'
 import { Problem, throwFailures } from '../../../api/problem.ts'
 import { isPhoneChannel } from '../../../api/resources/channel.ts'
 import { type Priority, SendMessage } from '../../../api/resources/message.ts'
 import { parseStrictDateTime } from '../../../api/times.ts'
 import { validator } from '../../../api/validation.ts'
+import { isObject } from '../../../lib/json.ts'
 import { didYouMean } from '../../../lib/text.ts'
 import { UnfitItem } from '../../../platform/http/body.ts'
 import type { ChannelRow } from '../../channels/service.ts'
@@ -41,24 +43,11 @@ export function parseMessage(written: unknown, now_ms: number): MessageRequest {
   }
   const failures = shapeFailures(written)
   const request = written as MessageRequest
-  if (failures.length === 0 || typeof request.metadata === 'object')
-    failures.push(...metadataFailures(request.metadata))
+  if (isObject(request.metadata)) failures.push(...metadataFailures(request.metadata))
   if (typeof request.send_at === 'string' && !failures.some((failure) => failure.param === 'send_at'))
     failures.push(...sendAtFailures(request.send_at, now_ms))
   throwFailures(failures)
   return request
-}
-
-function metadataFailures(metadata: Record<string, unknown> | null | undefined): Detail[] {
-  if (metadata === null || metadata === undefined || Array.isArray(metadata)) return []
-  if (Buffer.byteLength(JSON.stringify(metadata)) <= limits.metadata_bytes_max) return []
-  return [
-    {
-      param: 'metadata',
-      code: 'too_long',
-      message: '`metadata` may have at most 16 KB of JSON. Keep the rest on your side and store its id here.',
-    },
-  ]
 }
 
 function sendAtFailures(send_at: string, now_ms: number): Detail[] {

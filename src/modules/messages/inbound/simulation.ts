@@ -1,5 +1,6 @@
 /** `POST /v1/test/inbound_messages` (behaviour: test-mode 4). */
 import type { Tenant } from '../../../api/caller.ts'
+import { contentSizeFailures } from '../../../api/body-sizes.ts'
 import { validateInboundContent } from '../../../api/content/validate.ts'
 import { isId } from '../../../api/ids.ts'
 import { invalid, missing, throwFailures } from '../../../api/problem.ts'
@@ -70,7 +71,11 @@ async function checked(
   if (channel === null || !isTestChannel(channel)) throw await channels.missing(sql, tenant, body.channel, 'channel')
   if (reply_to !== null && (!isId('msg', reply_to) || (await findMessage(sql, tenant, reply_to)) === null))
     throw missing('message', reply_to, 'reply_to')
-  const failures = [...validateInboundContent(type, body[type]), ...recipientFailures(channel.type, body.from, 'from')]
+  const tooLarge = contentSizeFailures(body[type], type)
+  const failures = [
+    ...(tooLarge.length > 0 ? tooLarge : validateInboundContent(type, body[type])),
+    ...recipientFailures(channel.type, body.from, 'from'),
+  ]
   throwFailures(await withPhoneHint(sql, tenant, failures, 'from', body.from))
   return channel
 }
