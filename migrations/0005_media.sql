@@ -38,3 +38,5 @@ create index media_files_waiting on media_files (channel_id, next_run_at) where 
 create index media_files_age on media_files (created_at);
 create index media_files_message on media_files (account_id, mode, message_id);
 create index media_files_uploading on media_files (created_at) where status = 'uploading';
+-- sums the bytes of an account
+create index media_files_stored on media_files (account_id, status) include (bytes) where status in ('copied', 'uploading');

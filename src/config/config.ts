@@ -176,6 +176,21 @@ export const settingsTable = {
     fallback: '536870912',
     about: 'Largest contact import, in bytes.',
   },
+  POSTHORN_IMPORT_STORED_BYTES: {
+    read: whole(1024, 1024 ** 4),
+    fallback: '2147483648',
+    about: "Bytes of an account's import files that are not applied yet.",
+  },
+  POSTHORN_IMPORT_DRAFT_LIMIT: {
+    read: whole(1, 10_000),
+    fallback: '20',
+    about: 'Imports that an account may have uploaded in the console and not started yet.',
+  },
+  POSTHORN_IMPORT_CHECK_LIMIT: {
+    read: whole(1, 100),
+    fallback: '2',
+    about: 'Imports of an account that a process checks at once.',
+  },
   POSTHORN_OPT_OUT_KEYWORDS: {
     read: listOf(keyword),
     fallback: optOut,
@@ -234,6 +249,11 @@ export const settingsTable = {
     read: whole(1, 3650),
     fallback: '30',
     about: 'Days after which inbound files are deleted.',
+  },
+  POSTHORN_MEDIA_STORED_BYTES: {
+    read: whole(1024 ** 2, 1024 ** 5),
+    fallback: '10737418240',
+    about: 'Bytes of the files that are stored for an account, uploaded and inbound.',
   },
   POSTHORN_MESSAGE_RETENTION_DAYS: {
     read: whole(60, 36_500),
@@ -437,6 +457,9 @@ function configOf(values: Values & Pick<Config, 'provider_urls'>, simulator: boo
     contact_limit: values.POSTHORN_CONTACT_LIMIT,
     campaign_recipient_limit: values.POSTHORN_CAMPAIGN_RECIPIENT_LIMIT,
     import_bytes_max: values.POSTHORN_IMPORT_MAX_BYTES,
+    import_stored_bytes_max: values.POSTHORN_IMPORT_STORED_BYTES,
+    import_draft_limit: values.POSTHORN_IMPORT_DRAFT_LIMIT,
+    import_check_limit: values.POSTHORN_IMPORT_CHECK_LIMIT,
     opt_out_keywords: values.POSTHORN_OPT_OUT_KEYWORDS,
     opt_in_keywords: values.POSTHORN_OPT_IN_KEYWORDS,
     help_keywords: values.POSTHORN_HELP_KEYWORDS,
@@ -449,6 +472,7 @@ function configOf(values: Values & Pick<Config, 'provider_urls'>, simulator: boo
     stripe: stripeOf(values),
     oidc: oidcOf(values),
     media_s3: bucketOf(values),
+    media_stored_bytes_max: values.POSTHORN_MEDIA_STORED_BYTES,
     media_retention_days: Math.min(
       values.POSTHORN_MEDIA_RETENTION_DAYS,
       values.POSTHORN_MESSAGE_RETENTION_DAYS ?? Infinity,

@@ -20,6 +20,12 @@ export interface Settings {
   readonly contact_limit: number
   readonly campaign_recipient_limit: number
   readonly import_bytes_max: number
+  /** Per account, of files that are not applied yet. */
+  readonly import_stored_bytes_max: number
+  /** Per account. */
+  readonly import_draft_limit: number
+  /** Per account and process. */
+  readonly import_check_limit: number
   readonly webhook_endpoint_limit: number
   readonly webhook_timeout_ms: number
   readonly webhook_disable_after: number
@@ -44,6 +50,8 @@ export interface Settings {
   /** Absent: media files are in the data folder. */
   readonly media_s3: S3Settings | undefined
   readonly media_retention_days: number
+  /** Per account. */
+  readonly media_stored_bytes_max: number
   /** Null: for ever. */
   readonly message_retention_ms: number | null
   readonly event_retention_ms: number

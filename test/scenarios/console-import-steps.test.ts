@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { consoleClient, signedInOwner, type ConsoleClient } from '../support/console-api.ts'
+import { lockWaits } from '../support/lock-waits.ts'
+import { holdOpen } from '../support/open-transactions.ts'
+import { until } from '../support/waiting.ts'
 import { startWorld } from '../support/world.ts'
 
 const hour = 3600_000
@@ -211,4 +214,62 @@ test('an upload repeated with its Idempotency-Key makes one draft, which expires
   await later(3)
   assert.deepEqual(await left(), { imports: 0, pieces: 0, jobs: 0 })
   assert.equal((await account.api.get('/v1/contact_imports')).body.data.length, 0)
+})
+
+const csvOf = (rows: number): string =>
+  `phone\n${Array.from({ length: rows }, (_, n) => `+1415555${1000 + n}`).join('\n')}\n`
+
+test('an account has a limited number of drafts: further uploads are refused until one is started or cancelled', async (t) => {
+  const { client } = await start(t, { settings: { import_draft_limit: 2 } })
+  const [first] = [await upload(client, csvOf(1)), await upload(client, csvOf(2))]
+
+  const refused = await upload(client, csvOf(3))
+  await step(client, 'POST', `${first.body.id}/cancel`)
+  const accepted = await upload(client, csvOf(3))
+
+  assert.deepEqual([refused.status, refused.body.error?.code, accepted.status], [409, 'import_state_invalid', 201])
+  assert.match(refused.body.error.message, /Start or cancel one of them/)
+})
+
+test('the import files of an account that are not applied yet have a limited size', async (t) => {
+  const { world, account, client } = await start(t, {
+    settings: { import_stored_bytes_max: 10_000, import_bytes_max: 10_000 },
+  })
+  const { body: draft } = await upload(client, csvOf(400))
+  const send = () =>
+    account.api.send('POST', '/v1/contact_imports?consent_declared=true', { 'content-type': 'text/csv' }, csvOf(500))
+
+  const refused = await send()
+  const other = await (
+    await world.account()
+  ).api.send('POST', '/v1/contact_imports?consent_declared=true', { 'content-type': 'text/csv' }, csvOf(500))
+  await step(client, 'POST', `${draft.id}/cancel`)
+  const accepted = await send()
+
+  assert.deepEqual(
+    [refused.status, refused.body.error.code, other.status, accepted.status],
+    [413, 'payload_too_large', 202, 202],
+  )
+  assert.match(refused.body.error.message, /Wait until an import is completed/)
+})
+
+test('an account may check a limited number of imports at once', async (t) => {
+  const { world, client } = await start(t, { settings: { import_check_limit: 1 } })
+  const drafts = [await upload(client, csvOf(1)), await upload(client, csvOf(2))]
+  const check = ({ body }: (typeof drafts)[number]) => client.send('POST', `/imports/${body.id}/check`)
+
+  const answers = await holdOpen(world.pool, async (tx) => {
+    await tx`lock table contact_import_chunks in access exclusive mode`
+    const first = check(drafts[0]!)
+    await until(
+      'the first check to wait',
+      () => lockWaits(world.pool),
+      (waiting) => waiting > 0,
+    )
+    return { first, second: await check(drafts[1]!) }
+  })
+
+  assert.deepEqual([answers.second.status, answers.second.body.error.code], [429, 'rate_limit_exceeded'])
+  assert.equal((await answers.first).status, 200)
+  assert.equal((await check(drafts[1]!)).status, 200)
 })

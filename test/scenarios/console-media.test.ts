@@ -251,3 +251,12 @@ test('uploading needs permission to write messages or campaigns', async (t) => {
   })
   assert.equal(nobody.status, 401)
 })
+
+test('the files of an account have a limited size, and an upload that does not fit is refused', async (t) => {
+  const { client } = await start(t, { media_stored_bytes_max: 5_000 })
+
+  const [first, second] = [await post(client, form(png)), await post(client, form(png))]
+
+  assert.deepEqual([first.status, second.status, second.body.error?.code], [201, 413, 'payload_too_large'])
+  assert.match(second.body.error.message, /Wait until older files expire/)
+})

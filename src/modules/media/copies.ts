@@ -104,6 +104,10 @@ async function copy(
     const channel = await channels.find(row, row.channel_id)
     if (channel === null)
       return void (await store.completeMedia(pool, row.id, process_id, { failure: 'Its channel was deleted.' }))
+    if ((await store.storedBytes(pool, row, 0)) >= platform.settings.media_stored_bytes_max)
+      return void (await store.completeMedia(pool, row.id, process_id, {
+        failure: 'The files of this account take up all the storage that it may use.',
+      }))
     const copied = await withDeadline(clock, copyTimeoutMs, async (deadline) => {
       const signal = AbortSignal.any([deadline, stopping])
       const bytes_max = bytesMaxOf(row.kind)

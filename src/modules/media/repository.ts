@@ -1,6 +1,6 @@
 /** SQL of inbound files and uploads. */
 import type { Mode, Tenant } from '../../api/caller.ts'
-import { jsonRows, type Db } from '../../platform/database/sql.ts'
+import { jsonRows, type Db, type Transaction } from '../../platform/database/sql.ts'
 
 export interface MediaRow {
   account_id: Tenant['account_id']
@@ -187,6 +187,19 @@ export async function insertUpload(sql: Db, upload: NewUpload): Promise<void> {
       created_at)
     values (${account_id}, ${mode}, ${id}, ${kind}, ${filename}, 'uploading', ${store}, ${bucket},
       ${created_at}, ${created_at})`
+}
+
+/** Until the transaction ends, no other upload of the account is counted and inserted. */
+export const lockUploads = async (tx: Transaction, { account_id }: Tenant): Promise<unknown> =>
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`media ${account_id}`}, 0))`
+
+/** Bytes of the account's files; an upload that has not ended counts as `upload_bytes`. */
+export async function storedBytes(sql: Db, { account_id }: Tenant, upload_bytes: number): Promise<number> {
+  const [row] = await sql<{ bytes: number }[]>`
+    select coalesce(sum(case when status = 'copied' then bytes else ${upload_bytes} end), 0)::bigint as bytes
+    from media_files
+    where account_id = ${account_id} and status in ('copied', 'uploading')`
+  return row!.bytes
 }
 
 /** False if it was removed meanwhile. */

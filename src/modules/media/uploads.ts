@@ -65,7 +65,13 @@ async function receiveUpload(
       store: storage.name,
       bucket: storage.bucket,
     }
-    await store.insertUpload(sql, { ...row, created_at: isoTime(now) })
+    const announced = Number(request.headers['content-length'] ?? bytesMaxOf(kind))
+    await transact(sql, async (tx) => {
+      await store.lockUploads(tx, caller)
+      const stored = await store.storedBytes(tx, caller, uploadBytesMax)
+      requireCapacity(platform.settings.media_stored_bytes_max, stored, Math.min(announced, bytesMaxOf(kind)))
+      await store.insertUpload(tx, { ...row, created_at: isoTime(now) })
+    })
     try {
       const size = await storeFile(deps, id, content_type, chunks, signal)
       const expires_ms = Math.floor((now + platform.settings.media_retention_days * dayMs) / 1000) * 1000
@@ -198,6 +204,14 @@ async function* bounded(
   }
   for (const chunk of first) yield counted(chunk)
   for (let next = await remainder.next(); next.done !== true; next = await remainder.next()) yield counted(next.value)
+}
+
+function requireCapacity(bytes_max: number, stored: number, more: number): void {
+  if (stored + more <= bytes_max) return
+  throw new Problem(
+    'payload_too_large',
+    `The files of this account take up ${Math.ceil(stored / 1024 ** 2)} of ${Math.floor(bytes_max / 1024 ** 2)} MB, and this one does not fit. Wait until older files expire, or send a smaller one.`,
+  )
 }
 
 const tooLarge = (bytes_max: number, what: string): Problem =>

@@ -32,7 +32,7 @@ const createImportRoute = (steps: ConsoleServices['imports']['steps']): ConsoleR
     replies: { 201: StepwiseImport },
     errors: ['payload_too_large', 'invalid_json'],
     digestOf: ({ query, raw }) => steps.digest(raw, query),
-    refuses: ['import_file_invalid'],
+    refuses: ['import_file_invalid', 'import_state_invalid'],
     async handler({ caller, query, raw, sql }) {
       const { draft, digest } = await steps.upload(sql, caller, raw, query)
       return { status: 201, body: draft, digest }
@@ -79,7 +79,7 @@ const checkImportRoute = (steps: ConsoleServices['imports']['steps']): ConsoleRo
     summary: 'Count what an import would do',
     description: 'Reads the whole file as the start would, and writes no contact. May be repeated.',
     replies: { 200: StepwiseImport },
-    errors: ['resource_missing', 'parameter_missing', 'parameter_invalid'],
+    errors: ['resource_missing', 'parameter_missing', 'parameter_invalid', 'rate_limit_exceeded'],
     refuses: ['import_state_invalid'],
     handler: async ({ caller, params, sql }) => reply(200, await steps.check(sql, caller, params['id']!)),
   })

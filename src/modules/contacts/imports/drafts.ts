@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Caller, Tenant } from '../../../api/caller.ts'
 import { isId } from '../../../api/ids.ts'
-import { missing, Problem, throwFailures } from '../../../api/problem.ts'
+import { missing, Problem, retrySoon, throwFailures } from '../../../api/problem.ts'
 import type { ImportChange, StepwiseImport } from '../../../api/resources/stepwise-import.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
@@ -49,6 +49,7 @@ async function upload(
 ): Promise<{ draft: StepwiseImport; digest: string }> {
   try {
     const { row, digest } = await storeUpload(platform, sql, caller, request, options, {
+      isDraft: true,
       onHeader: () => undefined,
       onComplete: async (id, file) =>
         await drafts.insertDraft(sql, caller, id, { ...file, default_country: null }, isoTime(platform.clock.now())),
@@ -103,14 +104,32 @@ async function checked(
   if (read.status !== 'draft' && read.status !== 'checked') throw await wrongState(sql, caller, id)
   const row = { ...read, columns: readHeader(read.header, read.mapping) }
   const requested = JSON.stringify([caller.account_id, caller.mode, id, row.columns, row.default_country])
-  const check = running.get(requested) ?? dryRun(platform, row).finally(() => running.delete(requested))
-  running.set(requested, check)
+  let check = running.get(requested)
+  if (check === undefined) {
+    requireFreeCheck(platform, running, caller)
+    check = dryRun(platform, row).finally(() => running.delete(requested))
+    running.set(requested, check)
+  }
   const done = await check
   const now = isoTime(platform.clock.now())
   const stored = await transact(sql, async (tx) => await drafts.setChecked(tx, read, done, now))
   if (stored !== null) return stepwiseObject(stored)
   if ((await requireStep(sql, caller, id)).status !== 'draft') throw await wrongState(sql, caller, id)
   throw new Problem('import_state_invalid', 'The import was changed while it was being checked. Check it again.')
+}
+
+function requireFreeCheck(
+  { settings: { import_check_limit } }: Platform,
+  running: ReadonlyMap<string, unknown>,
+  { account_id }: Tenant,
+): void {
+  const own = [...running.keys()].filter((requested) => (JSON.parse(requested) as string[])[0] === account_id)
+  if (own.length < import_check_limit) return
+  throw new Problem(
+    'rate_limit_exceeded',
+    `This account checks ${own.length} imports at once, which is the limit. Wait until one check has ended, then check this import.`,
+    { headers: retrySoon },
+  )
 }
 
 /** Holds no connection between chunks. */

@@ -15,17 +15,43 @@ export const columns = (
 
 const isStarted = (sql: Db) => sql`status in ('pending', 'running', 'completed', 'failed')`
 
+export interface NewImport {
+  readonly id: string
+  readonly request_id: string
+  /** Reserved until the size of the file is known. */
+  readonly bytes: number
+  readonly at: string
+}
+
+export interface ImportUse {
+  /** Uploads that arrive, and drafts. */
+  readonly drafts: number
+  /** Of all files that are not applied yet. */
+  readonly bytes: number
+}
+
+/** Uploads of one account are inserted one by one, so that `useOf` counts all of them until the transaction ends. */
+export const lockUploads = async (tx: Transaction, { account_id }: Tenant): Promise<unknown> =>
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`imports ${account_id}`}, 0))`
+
+export async function useOf(sql: Db, { account_id }: Tenant): Promise<ImportUse> {
+  const [row] = await sql<ImportUse[]>`
+    select count(*) filter (where status in ('uploading', 'draft', 'checked'))::int as drafts,
+      coalesce(sum(bytes), 0)::bigint as bytes
+    from contact_imports
+    where account_id = ${account_id} and status in ('uploading', 'draft', 'checked', 'pending', 'running')`
+  return row!
+}
+
 export async function insertImport(
   sql: Db,
   { account_id, mode }: Tenant,
-  id: string,
-  request_id: string,
-  at: string,
+  { id, request_id, bytes, at }: NewImport,
 ): Promise<void> {
   await sql`
-    insert into contact_imports (account_id, mode, id, status, request_id, consent_declared, created_at,
+    insert into contact_imports (account_id, mode, id, status, request_id, consent_declared, bytes, created_at,
       updated_at)
-    values (${account_id}, ${mode}, ${id}, 'uploading', ${request_id}, false, ${at}, ${at})`
+    values (${account_id}, ${mode}, ${id}, 'uploading', ${request_id}, false, ${bytes}, ${at}, ${at})`
 }
 
 export async function insertChunk(sql: Db, import_id: string, number: number, chunk: Chunk): Promise<void> {

@@ -54,6 +54,7 @@ async function startImport(
   let columns: Column[] = []
   const started = (row: ContactImportRow, digest: string): Reply => ({ status: 202, body: importObject(row), digest })
   const { row, digest } = await storeUpload(platform, sql, caller, request, uploadOptions, {
+    isDraft: false,
     onHeader: (header, known) => {
       columns = readHeader(header, readMapping(known.columns))
     },

@@ -15,6 +15,8 @@ import { receiveFile, type UploadedFile, type UploadOptions, type UploadTarget }
 const rowsPerChunk = 1000
 
 export interface UploadHandler extends Pick<UploadTarget, 'onHeader'> {
+  /** Counts against the limit of drafts. */
+  readonly isDraft: boolean
   /** null when the upload was abandoned. */
   onComplete(id: string, file: UploadedFile, options: UploadOptions, digest: string): Promise<ContactImportRow | null>
 }
@@ -25,12 +27,22 @@ export async function storeUpload(
   caller: Caller,
   request: IncomingMessage,
   queryOptions: UploadOptions,
-  { onHeader, onComplete }: UploadHandler,
+  { isDraft, onHeader, onComplete }: UploadHandler,
 ): Promise<{ row: ContactImportRow; digest: string }> {
   const { clock, ids, settings } = platform
   const id = ids('imp')
   const chunks = chunkWriter((chunk, number) => repository.insertChunk(sql, id, number, chunk))
-  await repository.insertImport(sql, caller, id, caller.request_id, isoTime(clock.now()))
+  const upload = {
+    id,
+    request_id: caller.request_id,
+    bytes: announcedBytes(request, settings),
+    at: isoTime(clock.now()),
+  }
+  await transact(sql, async (tx) => {
+    await repository.lockUploads(tx, caller)
+    requireCapacity(settings, await repository.useOf(tx, caller), upload.bytes, isDraft)
+    await repository.insertImport(tx, caller, upload)
+  })
   try {
     const target = { bytes_max: settings.import_bytes_max, rows_per_chunk: rowsPerChunk, onHeader, write: chunks.write }
     const { file, options } = await receiveFile(request, queryOptions, target)
@@ -46,6 +58,33 @@ export async function storeUpload(
     throw error
   }
 }
+
+/** As the request says; without a length the most that is accepted. */
+function announcedBytes({ headers }: IncomingMessage, { import_bytes_max }: Platform['settings']): number {
+  const length = Number(headers['content-length'] ?? import_bytes_max)
+  return Number.isSafeInteger(length) ? Math.min(length, import_bytes_max) : import_bytes_max
+}
+
+function requireCapacity(
+  { import_draft_limit, import_stored_bytes_max, import_bytes_max }: Platform['settings'],
+  { drafts, bytes }: repository.ImportUse,
+  more: number,
+  isDraft: boolean,
+): void {
+  if (isDraft && drafts >= import_draft_limit)
+    throw new Problem(
+      'import_state_invalid',
+      `This account has ${drafts} imports that are not started, which is the limit. Start or cancel one of them, then upload again.`,
+    )
+  // a single file is always accepted
+  if (bytes > 0 && bytes + more > Math.max(import_stored_bytes_max, import_bytes_max))
+    throw new Problem(
+      'payload_too_large',
+      `The import files of this account that are not applied yet take up ${megabytes(bytes)} MB; with this one they would exceed ${megabytes(import_stored_bytes_max)} MB. Wait until an import is completed, or cancel a draft.`,
+    )
+}
+
+const megabytes = (bytes: number): number => Math.ceil(bytes / 1024 ** 2)
 
 /** For a repeated upload; null when the file is unreadable. */
 export async function digestOfUpload(
