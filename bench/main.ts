@@ -20,6 +20,7 @@ import { asMarkdown, asText, type Measurement, type Section } from './figures.ts
 import { flat } from './flat.ts'
 import { footprint } from './footprint.ts'
 import { imports } from './imports.ts'
+import { largeBodies } from './large-bodies.ts'
 import { nativeWebhooks } from './native-webhooks.ts'
 import { readOptions, type Options } from './options.ts'
 import { redis } from './redis.ts'
@@ -41,6 +42,7 @@ const measurements: readonly Measurement[] = [
   segments,
   imports,
   nativeWebhooks,
+  largeBodies,
   footprint,
   consoleBudgets,
   backups,
