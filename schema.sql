@@ -156,6 +156,7 @@ create table callback_items (
   next_run_at timestamp with time zone not null,
   attempts integer default 0 not null,
   created_at timestamp with time zone not null,
+  bytes integer default 0 not null,
   constraint callback_items_pkey PRIMARY KEY (next_run_at, id)
 ) with (fillfactor=70, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_threshold=500, autovacuum_analyze_scale_factor=0.02);
 CREATE INDEX callback_items_channel ON public.callback_items USING btree (channel_id, next_run_at, id);
@@ -583,6 +584,8 @@ create table dispatch_jobs (
   attempts integer default 0 not null,
   outcome_unknown boolean default false not null,
   accepted_ids text[],
+  bytes integer default 0 not null,
+  unreadable smallint default 0 not null,
   constraint dispatch_jobs_pkey PRIMARY KEY (message_id)
 ) with (fillfactor=70, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_threshold=500, autovacuum_analyze_scale_factor=0.02);
 CREATE INDEX dispatch_jobs_free ON public.dispatch_jobs USING btree (queue, priority, next_run_at, message_id) WHERE (process_id IS NULL);
@@ -850,6 +853,7 @@ create table media_files (
 );
 CREATE INDEX media_files_age ON public.media_files USING btree (created_at);
 CREATE INDEX media_files_message ON public.media_files USING btree (account_id, mode, message_id);
+CREATE INDEX media_files_stored ON public.media_files USING btree (account_id, status) INCLUDE (bytes) WHERE (status = ANY (ARRAY['copied'::text, 'uploading'::text]));
 CREATE INDEX media_files_uploading ON public.media_files USING btree (created_at) WHERE (status = 'uploading'::text);
 CREATE INDEX media_files_waiting ON public.media_files USING btree (channel_id, next_run_at) WHERE (status = 'waiting'::text);
 

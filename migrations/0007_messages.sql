@@ -66,7 +66,11 @@ create table dispatch_jobs (
   -- an earlier send attempt had no answer: before sending again, query the status if the provider supports it
   outcome_unknown boolean not null default false,
   -- provider ids of the accepted parts; a later attempt sends only the others
-  accepted_ids text[]
+  accepted_ids text[],
+  -- of the content and metadata as JSON: bounds what one claim reads
+  bytes integer not null default 0,
+  -- how often the message could not be read or prepared
+  unreadable smallint not null default 0
 ) with (fillfactor = 70, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_threshold = 500, autovacuum_analyze_scale_factor = 0.02);
 -- finds the jobs of a dead process
 create index dispatch_jobs_process on dispatch_jobs (process_id) where process_id is not null;
@@ -125,6 +129,8 @@ create table callback_items (
   next_run_at timestamptz not null,
   attempts integer not null default 0,
   created_at timestamptz not null,
+  -- of the item: bounds what one batch reads
+  bytes integer not null default 0,
   primary key (next_run_at, id)
 ) with (fillfactor = 70, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_threshold = 500, autovacuum_analyze_scale_factor = 0.02);
 -- finds due items of other channels when one channel has more than a batch

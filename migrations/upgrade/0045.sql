@@ -61,6 +61,19 @@ create index events_type on events (account_id, mode, type, position, id);
 create index events_object on events (object_id, position, id);
 alter table events add primary key (account_id, mode, id);
 
+-- The files of an account are bounded by bytes.
+create index media_files_stored on media_files (account_id, status) include (bytes) where status in ('copied', 'uploading');
+
+-- Claims are bounded by bytes.
+alter table dispatch_jobs
+  add column bytes integer not null default 0,
+  add column unreadable smallint not null default 0;
+update dispatch_jobs j set bytes = octet_length(m.content::text) + octet_length(m.metadata::text)
+from messages m
+where m.account_id = j.account_id and m.mode = j.mode and m.id = j.message_id;
+alter table callback_items add column bytes integer not null default 0;
+update callback_items set bytes = octet_length(item::text);
+
 -- Ledger entries are ordered by a sequence per account instead of their ids.
 alter table ledger_entries add column sequence bigint;
 update ledger_entries e set sequence = n.sequence

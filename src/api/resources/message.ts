@@ -20,6 +20,7 @@ export const messageErrorCodes = [
   'recipient_blocked',
   'policy_violation',
   'upstream_rejected',
+  'internal_error',
   'expired',
   'cancelled',
 ] as const

@@ -108,16 +108,26 @@ const projected = (sql: Db, projections: Projections, writes: readonly Transitio
   }
 }
 
+/** With content and metadata of 80 KB at most, a statement reads 8 MB. */
+const rowsAtOnce = 100
+
 export async function readRows(
   tx: Db,
   wanted: readonly { account_id: string; mode: string; message_id: string }[],
 ): Promise<MessageRow[]> {
-  if (wanted.length === 0) return []
-  const keys = wanted.map(({ account_id, mode, message_id }) => ({ account_id, mode, message_id }))
-  return await tx<MessageRow[]>`
-    select m.*
-    from json_to_recordset(${jsonRows(keys)}::text::json) as t(account_id text, mode text, message_id text)
-    join messages m on m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id`
+  const rows: MessageRow[] = []
+  for (let from = 0; from < wanted.length; from += rowsAtOnce) {
+    const keys = wanted
+      .slice(from, from + rowsAtOnce)
+      .map(({ account_id, mode, message_id }) => ({ account_id, mode, message_id }))
+    rows.push(
+      ...(await tx<MessageRow[]>`
+        select m.*
+        from json_to_recordset(${jsonRows(keys)}::text::json) as t(account_id text, mode text, message_id text)
+        join messages m on m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id`),
+    )
+  }
+  return rows
 }
 
 /** Resolves to the ids written. In the order of ids to prevent deadlocks. */
@@ -205,8 +215,8 @@ export async function writeAcceptances(
     emitted as (${emittedEvents(sql)}),
     reference as (${referencesOfAccepted(sql)}),
     kept as (
-      insert into callback_items (id, account_id, mode, channel_id, provider_id, item, next_run_at, created_at)
-      select item_id, account_id, mode, channel_id, provider_id, item::json, item_next_run_at, at
+      insert into callback_items (id, account_id, mode, channel_id, provider_id, item, next_run_at, created_at, bytes)
+      select item_id, account_id, mode, channel_id, provider_id, item::json, item_next_run_at, at, octet_length(item)
       from changed
       where item_id is not null
     ),

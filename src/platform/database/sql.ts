@@ -58,6 +58,19 @@ export async function limitStatements(tx: Transaction, ms: number): Promise<void
   await tx`select set_config('statement_timeout', ${String(ms)}, true)`
 }
 
+/**
+ * Of `rows`, which have a column `bytes`, the first in `order` that have `bytes_max` together, at least one. Rows may be
+ * locked in `rows`; those beyond the bound stay locked until the end of the transaction.
+ */
+export const withinBytes = (
+  sql: Db,
+  rows: Fragment,
+  { order, bytes_max }: { readonly order: Fragment; readonly bytes_max: number },
+): Fragment => sql`
+  select *
+  from (select r.*, sum(bytes) over (order by ${order} rows unbounded preceding) - bytes as bytes_before from (${rows}) r) r
+  where bytes_before < ${bytes_max}`
+
 export function sqlState(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined

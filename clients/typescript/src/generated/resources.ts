@@ -384,7 +384,7 @@ export interface MessagesListEventsItem {
   /** Why it failed; null where it did not. */
   error: {
     /** Stable, to branch on: an error code, or `provider_error`, `expired` or `cancelled`. More may be added. */
-    code: 'provider_error' | 'channel_not_connected' | 'recipient_blocked' | 'policy_violation' | 'upstream_rejected' | 'expired' | 'cancelled' | (string & {})
+    code: 'provider_error' | 'channel_not_connected' | 'recipient_blocked' | 'policy_violation' | 'upstream_rejected' | 'internal_error' | 'expired' | 'cancelled' | (string & {})
     /** For people; the wording may change. */
     message: string
     /** The provider's own code; empty where the failure is not the provider's. */

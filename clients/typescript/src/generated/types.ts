@@ -675,7 +675,7 @@ export interface CampaignRecipient {
   /** Why it failed; null where it did not. */
   error: {
     /** Stable, to branch on: as of a failed message, or the error code of the refusal where the message was not taken. More may be added. */
-    code: 'provider_error' | 'channel_not_connected' | 'recipient_blocked' | 'policy_violation' | 'upstream_rejected' | 'expired' | 'cancelled' | 'parameter_missing' | 'parameter_invalid' | 'unsupported_message_type' | 'invalid_json' | 'webhook_endpoint_limit_reached' | 'webhook_url_not_public' | 'integration_source_limit_reached' | 'automation_limit_reached' | 'contact_limit_reached' | 'campaign_limit_exceeded' | 'consent_required' | 'payload_too_large' | 'api_key_missing' | 'api_key_invalid' | 'api_key_revoked' | 'api_key_expired' | 'webhook_signature_invalid' | 'hook_token_invalid' | 'insufficient_balance' | 'scope_missing' | 'ip_not_allowed' | 'account_suspended' | 'live_mode_required' | 'test_mode_required' | 'source_disabled' | 'resource_missing' | 'idempotency_key_in_use' | 'idempotency_key_reused' | 'channel_identifier_taken' | 'contact_exists' | 'campaign_state_invalid' | 'message_state_invalid' | 'delivery_state_invalid' | 'template_not_approved' | 'rate_limit_exceeded' | 'internal_error' | 'upstream_unavailable' | (string & {})
+    code: 'provider_error' | 'channel_not_connected' | 'recipient_blocked' | 'policy_violation' | 'upstream_rejected' | 'internal_error' | 'expired' | 'cancelled' | 'parameter_missing' | 'parameter_invalid' | 'unsupported_message_type' | 'invalid_json' | 'webhook_endpoint_limit_reached' | 'webhook_url_not_public' | 'integration_source_limit_reached' | 'automation_limit_reached' | 'contact_limit_reached' | 'campaign_limit_exceeded' | 'consent_required' | 'payload_too_large' | 'api_key_missing' | 'api_key_invalid' | 'api_key_revoked' | 'api_key_expired' | 'webhook_signature_invalid' | 'hook_token_invalid' | 'insufficient_balance' | 'scope_missing' | 'ip_not_allowed' | 'account_suspended' | 'live_mode_required' | 'test_mode_required' | 'source_disabled' | 'resource_missing' | 'idempotency_key_in_use' | 'idempotency_key_reused' | 'channel_identifier_taken' | 'contact_exists' | 'campaign_state_invalid' | 'message_state_invalid' | 'delivery_state_invalid' | 'template_not_approved' | 'rate_limit_exceeded' | 'upstream_unavailable' | (string & {})
     /** For people; the wording may change. */
     message: string
     /** The provider's own code; empty where the failure is not the provider's. */
@@ -2165,7 +2165,7 @@ export interface MessageFields {
   /** Why it failed; null where it did not. */
   error: {
     /** Stable, to branch on: an error code, or `provider_error`, `expired` or `cancelled`. More may be added. */
-    code: 'provider_error' | 'channel_not_connected' | 'recipient_blocked' | 'policy_violation' | 'upstream_rejected' | 'expired' | 'cancelled' | (string & {})
+    code: 'provider_error' | 'channel_not_connected' | 'recipient_blocked' | 'policy_violation' | 'upstream_rejected' | 'internal_error' | 'expired' | 'cancelled' | (string & {})
     /** For people; the wording may change. */
     message: string
     /** The provider's own code; empty where the failure is not the provider's. */

@@ -70,11 +70,16 @@ const isDatabaseError = (error: unknown): boolean =>
 export const isNotRunError = (error: unknown): boolean =>
   isDatabaseError(error) && sqlState(error)?.startsWith('22') !== true
 
-export const postponeFailed = (deps: AutomationDeps, runs: readonly DueRun[]): Promise<void> =>
+export const postponeFailed = (
+  deps: AutomationDeps,
+  runs: readonly DueRun[],
+  retries_max = retriesMax,
+): Promise<void> =>
   finish(
     deps,
     [],
     runs.map((run) => ({ kind: 'later', run, code: 'internal_error' })),
+    retries_max,
   )
 
 async function decideAll(deps: AutomationDeps, runs: readonly RunContext[], priority: Priority): Promise<Decision[]> {
@@ -154,13 +159,14 @@ async function finish(
   { platform: { pool, clock, metrics } }: AutomationDeps,
   endFound: readonly Ended[],
   later: readonly Later[],
+  retries_max = retriesMax,
 ): Promise<void> {
   const now = clock.now()
   const failed = later
-    .filter(({ run }) => run.failures >= retriesMax)
+    .filter(({ run }) => run.failures >= retries_max)
     .map(({ run: { id, claimed_until }, code }): Ended => ({ id, claimed_until, status: 'failed', reason: code }))
   const postponed = later
-    .filter(({ run }) => run.failures < retriesMax)
+    .filter(({ run }) => run.failures < retries_max)
     .map(({ run: { id, claimed_until, failures } }): Postponed => {
       return {
         id,

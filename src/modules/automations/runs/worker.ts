@@ -2,6 +2,7 @@
  * The worker `automation-runs`: sends due runs, sources in turn (behaviour: integrations 6.9). Few runs of a source are
  * interactive traffic; many are bulk traffic in chunks, which leave capacity to requests.
  */
+import { limits } from '../../../api/limits.ts'
 import { isoTime, pause } from '../../../lib/clock.ts'
 import type { AutomationDeps } from '../deps.ts'
 import { type RunContext, loadContexts } from './context.ts'
@@ -175,7 +176,7 @@ async function loadEach(deps: AutomationDeps, runs: readonly DueRun[]): Promise<
       return [...(await loadEach(deps, runs.slice(0, half))), ...(await loadEach(deps, runs.slice(half)))]
     }
     deps.platform.log.error({ err: error, run_id: runs[0]!.id }, 'the data of a run could not be read; it is retried')
-    await postponeFailed(deps, runs)
+    await postponeFailed(deps, runs, limits.unreadable_max - 1)
     return []
   }
 }

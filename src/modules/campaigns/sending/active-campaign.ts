@@ -12,6 +12,8 @@ export interface SenderState {
   readonly windows: WindowTable
   readonly limits: MessagingLimits
   readonly recipients: RecipientLoader
+  /** Of messages that are being rendered and accepted. */
+  characters: number
 }
 
 /** While only messages in flight are left, the delay doubles up to this. */

@@ -1,5 +1,7 @@
 /** One step of a campaign: ends or pauses it, or sends within window and throttle. */
+import { limits } from '../../../api/limits.ts'
 import { isoTime } from '../../../lib/clock.ts'
+import { approximateLength } from '../../../lib/json-size.ts'
 import type { CampaignRow } from '../campaign.ts'
 import { cancelRecipients, cancelBudgetMs } from '../cancellation.ts'
 import { deleteJob, postponeJob } from '../job-repository.ts'
@@ -17,6 +19,8 @@ import type { ChannelRow } from '../../channels/service.ts'
  */
 const inFlightSeconds = 10
 const inFlightFloor = 100
+/** Of rendered messages that wait to be accepted. */
+const charactersMax = limits.memory_characters_max / 2
 const retryMs = 1000
 /** The rules of a time zone may change. */
 const waitMaxMs = 3600_000
@@ -91,8 +95,22 @@ async function sendDue(
   const per_second = shareOf(sending.active.values(), campaign, channels.rateOf(channel))
   const capacity = inFlightMax(per_second) - in_flight
   if (capacity <= 0) campaign.backOff(now, in_flight)
-  const due = Math.min(capacity, campaign.pacer.due(now, per_second))
-  return due <= 0 ? 0 : await sendWithinLimit(sending, campaign, row, { timezones, due, per_second, channel })
+  const length = approximateLength(row.message)
+  const due = Math.min(
+    capacity,
+    campaign.pacer.due(now, per_second),
+    Math.max(1, Math.floor(limits.claim_bytes_max / length)),
+  )
+  if (due <= 0) return 0
+  // messages of all campaigns at once; this campaign continues with the next poll
+  const characters = due * length
+  if (sending.characters > 0 && sending.characters + characters > charactersMax) return 0
+  sending.characters += characters
+  try {
+    return await sendWithinLimit(sending, campaign, row, { timezones, due, per_second, channel })
+  } finally {
+    sending.characters -= characters
+  }
 }
 
 async function applyBlocker(

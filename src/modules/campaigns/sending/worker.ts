@@ -19,6 +19,8 @@ const pollMs = 100
 const idlePollMs = 500
 const leaseMs = 30_000
 const campaignsMax = 2000
+/** Per poll, those that have waited longest: a message may have 64 KB. */
+const campaignsAtOnce = 200
 
 export function sendingWorker(deps: CampaignDeps): Worker {
   const sending: SenderState = {
@@ -27,6 +29,7 @@ export function sendingWorker(deps: CampaignDeps): Worker {
     windows: new WindowTable(),
     limits: new MessagingLimits(deps),
     recipients: new RecipientLoader(deps),
+    characters: 0,
   }
   return {
     name: 'campaigns',
@@ -79,9 +82,11 @@ async function dueCampaigns({ deps, active }: SenderState, inProgress: ReadonlyM
   const now = clock.elapsed()
   const jobs = await claimDue(deps.platform, 'send', { lease_ms: leaseMs, jobs_max: campaignsMax })
   keep(active, jobs, now)
-  const due = jobs.filter(
-    ({ campaign_id }) => !inProgress.has(campaign_id) && active.get(campaign_id)!.next_poll_ms <= now,
-  )
+  const nextPoll = ({ campaign_id }: Job): number => active.get(campaign_id)!.next_poll_ms
+  const due = jobs
+    .filter((job) => !inProgress.has(job.campaign_id) && nextPoll(job) <= now)
+    .toSorted((one, other) => nextPoll(one) - nextPoll(other))
+    .slice(0, campaignsAtOnce)
   const rows = await findCampaigns(pool, due)
   const progress = new Map((await progressOf(pool, rows.map(wantedProgress))).map((one) => [one.campaign_id, one]))
   return rows.map((row) => ({ campaign: active.get(row.id)!, row, progress: progress.get(row.id)! }))

@@ -1,11 +1,13 @@
 /** Exports: all contacts as CSV that an import accepts, and one contact's record as JSON. */
 import type { Readable } from 'node:stream'
 import type { Tenant } from '../../../api/caller.ts'
+import { limits } from '../../../api/limits.ts'
 import { isId } from '../../../api/ids.ts'
 import { missing } from '../../../api/problem.ts'
 import { type ContactRow, foldText } from '../contact.ts'
 import type { ContactExport } from '../../../api/resources/contact-export.ts'
 import { isoTime } from '../../../lib/clock.ts'
+import { approximateLength } from '../../../lib/json-size.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { csvStream, pageWaitMs, type CsvColumn, type CsvPage } from '../csv.ts'
@@ -14,7 +16,7 @@ import type { ContactQuery } from '../contact-queries.ts'
 import type { ContactService } from '../service.ts'
 import { findContact } from '../repository.ts'
 
-const rowsPerPage = 500
+const [rowsFirst, rowsMax] = [100, 500]
 
 export type ExportService = ReturnType<typeof exportService>
 
@@ -32,18 +34,17 @@ export function exportService(platform: Platform, contacts: ContactService) {
       return {
         columns: columnsOf(used, keys),
         read: reader,
-        first: await reader(sql, { limit: rowsPerPage, starting_after: undefined }),
+        first: await reader(sql, { limit: rowsFirst, starting_after: undefined }),
       }
     })
-    const next = (after: string) =>
-      platform.reads.run({ ...request, wait_ms: pageWaitMs }, (sql) =>
-        read(sql, { limit: rowsPerPage, starting_after: after }),
-      )
-    const pageOf = (found: readonly ContactRow[]): CsvPage<ContactRow> => {
-      const rows = found.slice(0, rowsPerPage)
-      return { rows, next: found.length > rowsPerPage ? async () => pageOf(await next(rows.at(-1)!.id)) : null }
+    const next = (after: string, limit: number) =>
+      platform.reads.run({ ...request, wait_ms: pageWaitMs }, (sql) => read(sql, { limit, starting_after: after }))
+    const pageOf = (found: readonly ContactRow[], limit: number): CsvPage<ContactRow> => {
+      const rows = found.slice(0, limit)
+      const more = nextLimit(rows)
+      return { rows, next: found.length > limit ? async () => pageOf(await next(rows.at(-1)!.id, more), more) : null }
     }
-    return csvStream(columns, pageOf(first))
+    return csvStream(columns, pageOf(first, rowsFirst))
   }
 
   async function record(sql: Db, tenant: Tenant, id: string): Promise<ContactExport> {
@@ -66,6 +67,12 @@ export function exportService(platform: Platform, contacts: ContactService) {
   }
 
   return { csv, record }
+}
+
+/** By the size of the contacts before: one with full attributes and metadata has 70 KB. */
+const nextLimit = (rows: readonly ContactRow[]): number => {
+  const characters = rows.reduce((sum, row) => sum + approximateLength(row), 1)
+  return Math.max(1, Math.min(rowsMax, Math.floor((limits.claim_bytes_max * rows.length) / characters)))
 }
 
 const plain = ['phone', 'email', 'first_name', 'last_name', 'locale', 'timezone', 'country', 'external_id'] as const

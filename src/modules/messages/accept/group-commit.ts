@@ -39,7 +39,7 @@ const interactiveCharactersMax = 128_000_000
 /** Part of the capacity that one account may use. */
 const accountShare = 4
 /** A few large messages take as long as hundreds of usual ones. */
-const batchCharactersMax = 4_000_000
+const batchCharactersMax = 2_000_000
 /** Other rows wait in their submissions. */
 export const bulkRowsMax = 2000
 /** Per submission and turn. */

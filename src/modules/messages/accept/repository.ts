@@ -99,8 +99,11 @@ export async function insertMessages(
       )
     ),
     job as (
-      insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, next_run_at, process_id)
-      select account_id, mode, id, channel_id, queue, rank, next_run_at, process_id
+      insert into dispatch_jobs (
+        account_id, mode, message_id, channel_id, queue, priority, next_run_at, process_id, bytes
+      )
+      select account_id, mode, id, channel_id, queue, rank, next_run_at, process_id,
+        octet_length(content::text) + octet_length(metadata::text)
       from i
       order by n
     )${acceptedTransitionCte(tx, projections.pairsOf(rows), accepted, at)}
@@ -137,7 +140,7 @@ const inputOf = (sql: Db, { rows, producer }: AcceptBatch, keyed: boolean) => {
       segments::smallint, encoding, priority, rank::smallint,
       send_at::timestamptz, expires_at::timestamptz, queue, next_run_at::timestamptz, process_id, kind, address,
       suppression,
-      windowed::boolean${keyed ? sql`, submission_key` : sql``}${columns((name) => sql`, ${sql(name)}`)}
+      windowed::boolean, octet_length(content) + octet_length(metadata) as bytes${keyed ? sql`, submission_key` : sql``}${columns((name) => sql`, ${sql(name)}`)}
     from (
       select unnest(text_column(${column((row) => row.n)})) as n,
         unnest(text_column(${column((row) => row.id)})) as id,
@@ -235,8 +238,10 @@ export async function acceptBatch(sql: Db, batch: AcceptBatch): Promise<AcceptVe
       where accepted
     ),
     job as (
-      insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, next_run_at, process_id)
-      select account_id, mode, id, channel_id, queue, rank, next_run_at, process_id
+      insert into dispatch_jobs (
+        account_id, mode, message_id, channel_id, queue, priority, next_run_at, process_id, bytes
+      )
+      select account_id, mode, id, channel_id, queue, rank, next_run_at, process_id, bytes
       from decided
       where accepted
     ),

@@ -1,4 +1,5 @@
 /** Submissions: messages of one origin to be stored and charged (docs/decisions/producers.md). */
+import { approximateLength } from '../../../lib/json-size.ts'
 import type { TraceContext } from '../../../lib/trace-context.ts'
 import type { OriginType } from '../../../api/resources/message.ts'
 import type { MessageRow } from '../message.ts'
@@ -78,7 +79,7 @@ export const unitOf = (pending: Pending, items: readonly SubmissionItem[], first
   rows: [],
   outcomes: items.map(() => undefined),
   characters: items.reduce(
-    (sum, { message }) => sum + charactersOf(message.content) + charactersOf(message.metadata),
+    (sum, { message }) => sum + approximateLength(message.content) + approximateLength(message.metadata),
     0,
   ),
   answered: false,
@@ -122,15 +123,4 @@ export function undecided(units: readonly Unit[]): Place[] {
       if (unit.outcomes[index] === undefined) places.push({ unit, index, row: unit.rows[index]! })
   }
   return places
-}
-
-const eachOther = 8
-
-function charactersOf(value: unknown): number {
-  if (typeof value === 'string') return value.length
-  if (typeof value !== 'object' || value === null) return eachOther
-  let sum = eachOther
-  if (Array.isArray(value)) for (const item of value) sum += charactersOf(item)
-  else for (const key in value) sum += key.length + charactersOf((value as Record<string, unknown>)[key])
-  return sum
 }

@@ -1,8 +1,10 @@
 /** The worker `callbacks` applies callback items; receipts of unknown messages are retried later. */
 import { tenantOf } from '../../../api/caller.ts'
+import { limits } from '../../../api/limits.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
 import { type Db, transact } from '../../../platform/database/sql.ts'
+import { failedToRead, readApart } from '../../../platform/database/unreadable.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { ConnectionStatus, DeliveryReceipt } from '../../../providers/provider.ts'
 import type { ChannelService } from '../../channels/service.ts'
@@ -19,10 +21,12 @@ import {
   findNamed,
   listDueOfOtherChannels,
   listDueItems,
+  listDueKeys,
   listOvertaking,
   lockMessages,
   type NamedItem,
   postponeItems,
+  postponeUnreadable,
   deleteItems,
   deleteUnlocked,
   type CallbackItemRow,
@@ -42,6 +46,7 @@ const batchMax = 500
 /** For a receipt of an unknown message. */
 const keepMs = 7 * 24 * 3600_000
 const waitFirstMs = 200
+const unreadableWaitMs = 30_000
 const waitMaxMs = 3600_000
 /** Between look-ups of an unknown message: about 25 in all. */
 const waitUnknownMaxMs = 24 * 3600_000
@@ -68,7 +73,9 @@ function itemsWorker(deps: CallbackItemDeps): Worker {
     poll_every_ms: 1000,
     async tick() {
       const now = platform.clock.now()
-      const first = await listDueItems(platform.pool, isoTime(now), batchMax)
+      const first = await listDueItems(platform.pool, isoTime(now), batchMax).catch((error: unknown) =>
+        withoutUnreadable(platform, now, error),
+      )
       const others = await dueOfOtherChannels(deps, first, { now, after })
       after = others.last
       const due = [...first, ...others.items]
@@ -89,12 +96,27 @@ function itemsWorker(deps: CallbackItemDeps): Worker {
   }
 }
 
+/** Postpones items that cannot be read, and deletes them after three tries. The others are listed again. */
+async function withoutUnreadable({ pool, log }: Platform, now: number, error: unknown): Promise<CallbackItemRow[]> {
+  if (!failedToRead(error)) throw error
+  log.warn({ err: error }, 'callback items could not be read together; those that cannot be read are set aside')
+  const at = isoTime(now)
+  const { unreadable } = await readApart(await listDueKeys(pool, at, batchMax), (keys) => lockItems(pool, keys))
+  for (const key of unreadable)
+    if (await postponeUnreadable(pool, key, isoTime(now + unreadableWaitMs)))
+      log.error({ item_id: key.id }, 'a callback item was deleted, because it could not be read three times')
+  return await listDueItems(pool, at, batchMax)
+}
+
+const isFull = (items: readonly CallbackItemRow[]): boolean =>
+  items.length >= batchMax || items.reduce((sum, { bytes }) => sum + bytes, 0) >= limits.claim_bytes_max
+
 async function dueOfOtherChannels(
   { platform }: CallbackItemDeps,
   first: readonly CallbackItemRow[],
   { now, after }: { readonly now: number; readonly after: string },
 ): Promise<{ readonly items: readonly CallbackItemRow[]; readonly last: string }> {
-  if (first.length < batchMax) return { items: [], last: '' }
+  if (!isFull(first)) return { items: [], last: '' }
   const channel_ids = [...new Set(first.map(({ channel_id }) => channel_id))]
   return await listDueOfOtherChannels(platform.pool, isoTime(now), { channel_ids, after, each_max: shareOfOthers })
 }

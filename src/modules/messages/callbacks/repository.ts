@@ -1,8 +1,9 @@
 /** SQL of callbacks, their items, and parts of messages, across tenants. */
 import { gzipSync } from 'node:zlib'
 import type { Tenant } from '../../../api/caller.ts'
+import { limits } from '../../../api/limits.ts'
 import type { CallbackItem, DeliveryReceipt, InboundMessage } from '../../../providers/provider.ts'
-import { type Db, type Fragment, jsonRows, textColumn } from '../../../platform/database/sql.ts'
+import { type Db, type Fragment, jsonRows, textColumn, withinBytes } from '../../../platform/database/sql.ts'
 import type { Reference } from '../references-repository.ts'
 
 export interface NewCallback {
@@ -39,15 +40,19 @@ export async function insertCallbackItems(tx: Db, items: readonly NewCallbackIte
   if (items.length === 0) return
   const column = (of: (item: NewCallbackItem) => string): string => textColumn(items.map(of))
   await tx`
-    insert into callback_items (id, account_id, mode, channel_id, provider_id, item, next_run_at, created_at)
-    select unnest(text_column(${column(({ id }) => id)})),
-      unnest(text_column(${column(({ account_id }) => account_id)})),
-      unnest(text_column(${column(({ mode }) => mode)})),
-      unnest(text_column(${column(({ channel_id }) => channel_id)})),
-      unnest(${items.map(({ provider_id }) => provider_id)}::text[]),
-      unnest(text_column(${column(({ item }) => JSON.stringify(item))}))::json,
-      unnest(text_column(${column(({ next_run_at }) => next_run_at)}))::timestamptz,
-      unnest(text_column(${column(({ created_at }) => created_at)}))::timestamptz`
+    insert into callback_items (id, account_id, mode, channel_id, provider_id, item, next_run_at, created_at, bytes)
+    select id, account_id, mode, channel_id, provider_id, item::json, next_run_at::timestamptz, created_at::timestamptz,
+      octet_length(item)
+    from (
+      select unnest(text_column(${column(({ id }) => id)})) as id,
+        unnest(text_column(${column(({ account_id }) => account_id)})) as account_id,
+        unnest(text_column(${column(({ mode }) => mode)})) as mode,
+        unnest(text_column(${column(({ channel_id }) => channel_id)})) as channel_id,
+        unnest(${items.map(({ provider_id }) => provider_id)}::text[]) as provider_id,
+        unnest(text_column(${column(({ item }) => JSON.stringify(item))})) as item,
+        unnest(text_column(${column(({ next_run_at }) => next_run_at)})) as next_run_at,
+        unnest(text_column(${column(({ created_at }) => created_at)})) as created_at
+    ) i`
 }
 
 export interface CallbackItemRow {
@@ -62,21 +67,54 @@ export interface CallbackItemRow {
   next_run_at: string
   attempts: number
   created_at: string
+  bytes: number
 }
 
-const due = (sql: Db, at: string, rows_max: number) =>
-  sql`
-    select ctid::text as place, *
+export type ItemKey = Pick<CallbackItemRow, 'next_run_at' | 'id'>
+
+const due = (sql: Db, at: string, rows_max: number, lock: Fragment) =>
+  inOrder(
+    sql,
+    sql`
+      select ctid::text as place, *
+      from callback_items
+      where next_run_at <= ${at}
+      order by next_run_at, id
+      limit ${rows_max}
+      ${lock}`,
+  )
+
+/** The first in their order, bounded by bytes. */
+const inOrder = (sql: Db, items: Fragment): Fragment =>
+  withinBytes(sql, items, { order: sql`next_run_at, id`, bytes_max: limits.claim_bytes_max })
+
+export const listDueItems = async (sql: Db, at: string, rows_max: number): Promise<CallbackItemRow[]> =>
+  await sql<CallbackItemRow[]>`${due(sql, at, rows_max, sql``)} order by next_run_at, id`
+
+export const lockDueItems = async (tx: Db, at: string, rows_max: number): Promise<CallbackItemRow[]> =>
+  await tx<CallbackItemRow[]>`${due(tx, at, rows_max, tx`for update skip locked`)} order by next_run_at, id`
+
+/** The keys of due items, without reading what they contain. */
+export const listDueKeys = async (sql: Db, at: string, rows_max: number): Promise<ItemKey[]> =>
+  await sql<ItemKey[]>`
+    select next_run_at, id
     from callback_items
     where next_run_at <= ${at}
     order by next_run_at, id
     limit ${rows_max}`
 
-export const listDueItems = async (sql: Db, at: string, rows_max: number): Promise<CallbackItemRow[]> =>
-  await sql<CallbackItemRow[]>`${due(sql, at, rows_max)}`
-
-export const lockDueItems = async (tx: Db, at: string, rows_max: number): Promise<CallbackItemRow[]> =>
-  await tx<CallbackItemRow[]>`${due(tx, at, rows_max)} for update skip locked`
+/** Postpones an item that cannot be read, or deletes it after `limits.unreadable_max` times. True where it was deleted. */
+export async function postponeUnreadable(sql: Db, { next_run_at, id }: ItemKey, next: string): Promise<boolean> {
+  const [row] = await sql<{ id: string; attempts: number; next_run_at: string }[]>`
+    update callback_items
+    set attempts = attempts + 1, next_run_at = ${next}
+    where next_run_at = ${next_run_at}
+      and id = ${id}
+    returning id, attempts, next_run_at`
+  if (row === undefined || row.attempts < limits.unreadable_max) return false
+  await sql`delete from callback_items where next_run_at = ${row.next_run_at} and id = ${id}`
+  return true
+}
 
 /** Empty if another process has locked it. */
 export const lockItem = async (
@@ -129,7 +167,7 @@ export async function listDueOfOtherChannels(
     select channel_id from channel where channel_id is not null order by channel_id`
   const listed = new Set(channel_ids)
   const others = next.map(({ channel_id }) => channel_id).filter((id) => !listed.has(id))
-  const items = await sql<CallbackItemRow[]>`
+  const first = sql`
     select r.* from unnest(${others}::text[]) as c(channel_id) cross join lateral (
       select ctid::text as place, *
       from callback_items
@@ -137,8 +175,8 @@ export async function listDueOfOtherChannels(
         and next_run_at <= ${at}
       order by next_run_at, id
       limit ${each_max}
-    ) r
-    order by r.next_run_at, r.id`
+    ) r`
+  const items = await sql<CallbackItemRow[]>`${inOrder(sql, first)} order by next_run_at, id`
   return { items, last: next.length < channelsAtOnce ? '' : next.at(-1)!.channel_id }
 }
 

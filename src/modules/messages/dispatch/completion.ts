@@ -8,6 +8,7 @@ import type { NewReference } from '../references-repository.ts'
 import type { NewCallbackItem } from '../callbacks/repository.ts'
 import type { TransitionRequest } from '../transitions.ts'
 import type { Job } from './job.ts'
+import { setAsideError } from './unreadable.ts'
 import type { NewAttempt, ReturnedJob } from './repository.ts'
 
 export interface Attempted {
@@ -31,7 +32,7 @@ export interface Attempted {
 /** `superseded`: the message is final, or another process has the job. */
 export interface Unsent {
   readonly job: Job
-  readonly outcome: { readonly kind: 'expired' | 'blocked' | 'superseded' | 'channel_deleted' }
+  readonly outcome: { readonly kind: 'expired' | 'blocked' | 'superseded' | 'channel_deleted' | 'unreadable' }
   readonly at_ms: number
 }
 
@@ -96,6 +97,7 @@ const errors: Readonly<Record<Exclude<Unsent['outcome']['kind'], 'superseded'>, 
     message: 'The channel was deleted before its provider accepted the message.',
     provider_code: null,
   },
+  unreadable: setAsideError,
 }
 
 /** A message that may have been sent is not called unsent. */

@@ -56,7 +56,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   const completing = completer({ ...deps, jobs })
   const shared = { ...deps, jobs, leases, rates, circuitBreakers: breakers, pauses: channelPauses, sessions }
   const executing = executor({ ...shared, consent, complete: completing.complete })
-  const scheduling = scheduler({ ...shared, expire: executing.expire })
+  const scheduling = scheduler({ ...shared, expire: executing.expire, setAside: executing.setAside })
   const rescuing = rescuer({ ...deps, scheduling, leases })
 
   return {

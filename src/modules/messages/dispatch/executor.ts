@@ -3,6 +3,7 @@ import { tenantOf } from '../../../api/caller.ts'
 import { isoTime, withDeadline } from '../../../lib/clock.ts'
 import { fenced } from '../../../lib/fence.ts'
 import { withinTrace } from '../../../lib/trace-context.ts'
+import { mayPass } from '../../../platform/database/failures.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type {
   ProviderAdapter,
@@ -48,6 +49,8 @@ export interface Executor {
   /** Resolves when each job has its outcome. Never rejects. */
   sendAll(jobs: readonly Job[]): Promise<void>
   expire(jobs: readonly Job[]): void
+  /** Fails messages that cannot be read. */
+  setAside(jobs: readonly Job[]): void
   /** For attempts begun until then whose messages are still `queued`. */
   persistSends(until_ms: number): Promise<void>
   finished(): Promise<void>
@@ -80,6 +83,12 @@ export function executor(deps: ExecutorDeps): Executor {
       ).finally(() => underWay.delete(work))
       underWay.add(work)
     },
+    setAside(jobs) {
+      for (const job of jobs) {
+        deps.jobs.begin(job)
+        end(deps, job, 'unreadable')
+      }
+    },
     async persistSends(until_ms) {
       const late = deps.jobs.unpersisted.since(until_ms, deps.platform.clock.now())
       if (late.length === 0) return
@@ -100,7 +109,7 @@ async function sendAll(deps: ExecutorDeps, jobs: readonly Job[]): Promise<void> 
   for (const job of jobs) deps.jobs.begin(job)
   let open = jobs
   try {
-    const prepared = await prepare(deps, jobs)
+    const prepared = await prepareApart(deps, jobs)
     open = prepared.map(({ job }) => job)
     const ready = await persistBeforehand(deps, prepared)
     await withDeadline(clock, sendTimeoutMs, (signal) => Promise.all(ready.map((one) => perform(deps, one, signal))))
@@ -144,6 +153,22 @@ function leave(deps: ExecutorDeps, job: Job, kind?: Unsent['outcome']['kind']): 
 async function release(deps: ExecutorDeps, jobs: readonly Job[], due_ms?: number): Promise<void> {
   await releaseClaims(deps.platform, jobs, due_ms).catch(() => undefined)
   for (const job of jobs) leave(deps, job)
+}
+
+/** In halves after a failure: a message that cannot be prepared must not hold back the others. */
+async function prepareApart(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[]> {
+  try {
+    return await prepare(deps, jobs)
+  } catch (error) {
+    if (mayPass(error)) throw error
+    deps.platform.log.error({ err: error, messages: jobs.length }, 'messages could not be prepared together')
+  }
+  if (jobs.length === 1) {
+    await release(deps, jobs, deps.platform.clock.now() + faultRetryMs)
+    return []
+  }
+  const half = Math.ceil(jobs.length / 2)
+  return [...(await prepareApart(deps, jobs.slice(0, half))), ...(await prepareApart(deps, jobs.slice(half)))]
 }
 
 async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[]> {

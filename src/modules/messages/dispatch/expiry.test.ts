@@ -21,7 +21,7 @@ async function searching(t: TestContext) {
       select 'acc_1', 'live', ${queue} || '_' || n, 'ch_1', ${queue}, n % 2, ${clock.iso(-3600_000)}::timestamptz + n * interval '1 ms' from generate_series(1, ${count}::int) n`
   }
   const look = async (queues: readonly string[], rows_max = 100) =>
-    (await search.claim(queues.map(queueNamed), clock.iso(60_000), rows_max)).map(({ id }) => id).toSorted()
+    (await search.claim(queues.map(queueNamed), clock.iso(60_000), rows_max)).rows.map(({ id }) => id).toSorted()
   return { pool, clock, leave, look }
 }
 

@@ -1,13 +1,15 @@
 /** Finds expired messages in blocked or slow queues, in steps. */
+import { limits } from '../../../api/limits.ts'
 import { priorities, ranks } from '../../../api/resources/message.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { claimFound, findExpired, searchStart, type SearchPosition } from './queues-repository.ts'
-import type { ClaimedRow, DueQueue } from './repository.ts'
+import type { DueQueue } from './repository.ts'
+import { claimReadable, type ReadableClaim } from './unreadable.ts'
 
 export interface ExpiredSearch {
   /** At most `rows_max`; each queue once a second. Never rejects. */
-  claim(queues: readonly DueQueue[], lease_until: string, rows_max: number): Promise<ClaimedRow[]>
+  claim(queues: readonly DueQueue[], lease_until: string, rows_max: number): Promise<ReadableClaim>
 }
 
 const searchEveryMs = 1000
@@ -17,6 +19,8 @@ const share = 20
 export const scannedMax = 4000
 const partsMax = 200
 const rememberedMax = 30_000
+
+const none: ReadableClaim = { rows: [], setAside: [] }
 
 interface Part {
   /** By the monotonic clock. */
@@ -57,17 +61,18 @@ export function expiredSearch({
     async claim(queues, lease_until, rows_max) {
       const began_ms = clock.elapsed()
       const from = nextOf(queues, began_ms)
-      if (from.length === 0 || rows_max <= 0) return []
+      if (from.length === 0 || rows_max <= 0) return none
       try {
         const scanned_max = Math.floor(scannedMax / from.length)
         const times = { at: isoTime(clock.now()), aged: isoTime(retention_clock.now()) }
         const { message_ids, reached } = await findExpired(pool, { ...times, from, scanned_max, found_max: rows_max })
         if (message_ids.length < rows_max) note(from, reached, began_ms)
-        return await claimFound(pool, { message_ids, lease_until, process_id })
+        const claim = { message_ids, lease_until, process_id, bytes_max: limits.claim_bytes_max }
+        return await claimReadable({ pool, process_id, clock, log }, (part) => claimFound(pool, claim, part))
       } catch (error) {
         log.warn({ err: error }, 'a search for expired messages failed; it is repeated')
         note(from, [], began_ms)
-        return []
+        return none
       }
     },
   }

@@ -1,4 +1,5 @@
 /** Jobs in this process: waiting in memory, being sent, or being written. */
+import { approximateLength } from '../../../lib/json-size.ts'
 import { backlog, type Backlog } from './backlog.ts'
 import { type Job, queueOf } from './job.ts'
 
@@ -7,6 +8,9 @@ export interface InProgress {
   /** Attempts whose messages are still `queued` in the table. */
   readonly unpersisted: UnpersistedSends
   readonly size: number
+  /** Approximate characters of the messages, of all accounts or of one. */
+  readonly characters: number
+  charactersOf(account_id: string): number
   readonly running: number
   runningOf(queue: string): number
   runningByType(): Map<string, number>
@@ -68,9 +72,44 @@ function runningJobs() {
   }
 }
 
+/** The ids of jobs, with the size of their messages. */
+function memoryUse() {
+  const jobs = new Map<string, { readonly account_id: string; readonly characters: number }>()
+  const accounts = new Map<string, number>()
+  let characters = 0
+  const change = (account_id: string, by: number): void => {
+    characters += by
+    const sum = (accounts.get(account_id) ?? 0) + by
+    if (sum === 0) accounts.delete(account_id)
+    else accounts.set(account_id, sum)
+  }
+  return {
+    get size() {
+      return jobs.size
+    },
+    get characters() {
+      return characters
+    },
+    ofAccount: (account_id: string): number => accounts.get(account_id) ?? 0,
+    has: (message_id: string): boolean => jobs.has(message_id),
+    add({ row: { id, account_id, content, metadata } }: Job): void {
+      if (jobs.has(id)) return
+      const size = approximateLength(content) + approximateLength(metadata)
+      jobs.set(id, { account_id, characters: size })
+      change(account_id, size)
+    },
+    delete(message_id: string): void {
+      const job = jobs.get(message_id)
+      if (job === undefined) return
+      jobs.delete(message_id)
+      change(job.account_id, -job.characters)
+    },
+  }
+}
+
 export function inProgress(): InProgress {
   const [waiting, unpersisted, running] = [backlog(), unpersistedSends(), runningJobs()]
-  const ids = new Set<string>()
+  const ids = memoryUse()
   let wanting = false
   const drop = (predicate: (job: Job) => boolean): Job[] => {
     const dropped = waiting.drop(predicate)
@@ -83,6 +122,10 @@ export function inProgress(): InProgress {
     get size() {
       return ids.size
     },
+    get characters() {
+      return ids.characters
+    },
+    charactersOf: ids.ofAccount,
     get running() {
       return ids.size - waiting.size
     },
@@ -96,11 +139,11 @@ export function inProgress(): InProgress {
     },
     has: (message_id) => ids.has(message_id),
     add(job) {
-      ids.add(job.row.id)
+      ids.add(job)
       waiting.add(queueOf(job.row), job)
     },
     begin(job) {
-      ids.add(job.row.id)
+      ids.add(job)
       running.begin(job)
     },
     update: running.update,

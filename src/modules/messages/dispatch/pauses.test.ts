@@ -39,6 +39,7 @@ async function looking(t: TestContext) {
     sessions: { find: () => undefined, sends: () => session.here },
     inMemory: true,
     expire: () => undefined,
+    setAside: () => undefined,
   })
   t.after(() => made.stop())
   await pool`

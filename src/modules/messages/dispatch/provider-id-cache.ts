@@ -1,4 +1,6 @@
 /** Recently sent messages by provider id, so early receipts need not read the database. */
+import { limits } from '../../../api/limits.ts'
+import { approximateLength } from '../../../lib/json-size.ts'
 import type { MessageRow } from '../message.ts'
 
 export interface ProviderIdCache {
@@ -9,20 +11,28 @@ export interface ProviderIdCache {
 }
 
 const rowsMax = 10_000
+const charactersMax = limits.memory_characters_max / 4
 
 export function providerIdCache(): ProviderIdCache {
-  const rows = new Map<string, MessageRow>()
+  const rows = new Map<string, { readonly row: MessageRow; readonly characters: number }>()
+  let characters = 0
+  const remove = (key: string): MessageRow | undefined => {
+    const entry = rows.get(key)
+    if (entry === undefined) return undefined
+    rows.delete(key)
+    characters -= entry.characters
+    return entry.row
+  }
   return {
     remember(channel_id, provider_id, row) {
-      if (rows.size >= rowsMax) rows.delete(rows.keys().next().value!)
-      rows.set(`${channel_id} ${provider_id}`, row)
-    },
-    take(channel_id, provider_id) {
       const key = `${channel_id} ${provider_id}`
-      const row = rows.get(key)
-      if (row !== undefined) rows.delete(key)
-      return row
+      remove(key)
+      const entry = { row, characters: approximateLength(row.content) + approximateLength(row.metadata) }
+      rows.set(key, entry)
+      characters += entry.characters
+      while (rows.size > rowsMax || characters > charactersMax) remove(rows.keys().next().value!)
     },
-    find: (channel_id, provider_id) => rows.get(`${channel_id} ${provider_id}`),
+    take: (channel_id, provider_id) => remove(`${channel_id} ${provider_id}`),
+    find: (channel_id, provider_id) => rows.get(`${channel_id} ${provider_id}`)?.row,
   }
 }

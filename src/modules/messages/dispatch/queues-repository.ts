@@ -1,7 +1,7 @@
 /** SQL that finds expired messages and queues with due jobs, across tenants. */
 import { limits } from '../../../api/limits.ts'
-import { type Db, textColumn } from '../../../platform/database/sql.ts'
-import { type ClaimedRow, type DueQueue, pickedByProcess } from './repository.ts'
+import { type Db, textColumn, withinBytes } from '../../../platform/database/sql.ts'
+import { type ClaimedPart, type DueQueue, type RawClaim, pickedByProcess } from './repository.ts'
 
 /** The last job searched. */
 export interface SearchPosition {
@@ -87,18 +87,20 @@ export async function findExpired(sql: Db, { from, at, aged, scanned_max, found_
 
 export async function claimFound(
   sql: Db,
-  claim: { message_ids: readonly string[]; lease_until: string; process_id: string },
-): Promise<ClaimedRow[]> {
+  claim: { message_ids: readonly string[]; lease_until: string; process_id: string; bytes_max: number },
+  part: ClaimedPart = 'whole',
+): Promise<RawClaim[]> {
   if (claim.message_ids.length === 0) return []
-  return await sql<ClaimedRow[]>`
-    with picked as materialized (
-      select message_id, next_run_at
-      from dispatch_jobs
-      where message_id = any(${[...claim.message_ids]}::text[])
-        and process_id is null
-      for update skip locked
-    ),
-    ${pickedByProcess(sql, claim)}`
+  const locked = sql`
+    select message_id, next_run_at, bytes
+    from dispatch_jobs
+    where message_id = any(${[...claim.message_ids]}::text[])
+      and process_id is null
+    for update skip locked`
+  const order = sql`next_run_at, message_id`
+  return await sql<RawClaim[]>`
+    with picked as materialized (${withinBytes(sql, locked, { order, bytes_max: claim.bytes_max })}),
+    ${pickedByProcess(sql, claim, part)}`
 }
 
 /** `next`: where the next scan begins; empty after the last queue. */

@@ -1,6 +1,7 @@
 /** SQL of the dispatch worker, across tenants. */
 import type { MessageRow } from '../message.ts'
-import { type Db, type Fragment, jsonRows, textColumn } from '../../../platform/database/sql.ts'
+import { limits } from '../../../api/limits.ts'
+import { type Db, type Fragment, jsonRows, textColumn, withinBytes } from '../../../platform/database/sql.ts'
 import { isAlive } from '../../../platform/jobs/process-registry.ts'
 import { transitionCte } from '../projections-repository.ts'
 import type { Projections } from '../projections.ts'
@@ -22,11 +23,20 @@ export interface ClaimedRow extends MessageRow {
   job_next_run_at: string
 }
 
+/** With content and metadata as JSON text; null where they were not read. */
+export interface RawClaim extends Omit<ClaimedRow, 'content' | 'metadata'> {
+  content: string | null
+  metadata: string | null
+}
+
 export interface QueueCapacity {
   readonly queue: string
   readonly rank: number
   readonly jobs_max: number
 }
+
+/** Whether a claim returns the messages whole, or without content and metadata, which may be unreadable. */
+export type ClaimedPart = 'whole' | 'without content'
 
 /** High priority first. */
 export async function claimJobs(
@@ -37,19 +47,20 @@ export async function claimJobs(
     lease_until: string
     process_id: string
     rows_max: number
+    bytes_max: number
   },
-): Promise<ClaimedRow[]> {
+  part: ClaimedPart = 'whole',
+): Promise<RawClaim[]> {
   if (claim.capacities.length === 0) return []
   const column = (of: (capacity: QueueCapacity) => string | number) => textColumn(claim.capacities.map(of))
-  return await sql<ClaimedRow[]>`
-    with picked as materialized (
-      select j.message_id, j.next_run_at from (
+  const locked = sql`
+      select j.message_id, j.next_run_at, j.bytes, r.priority from (
         select unnest(text_column(${column((capacity) => capacity.queue)})) as queue,
           unnest(text_column(${column((capacity) => capacity.rank)}))::smallint as priority,
           unnest(text_column(${column((capacity) => capacity.jobs_max)}))::int as jobs_max
       ) r
       cross join lateral (
-        select message_id, next_run_at
+        select message_id, next_run_at, bytes
         from dispatch_jobs
         where process_id is null
           and queue = r.queue
@@ -57,9 +68,11 @@ export async function claimJobs(
           and next_run_at <= ${claim.at}
         order by next_run_at, message_id limit r.jobs_max for update skip locked
       ) j
-      order by r.priority, j.next_run_at limit ${claim.rows_max}
-    ),
-    ${pickedByProcess(sql, claim)}`
+      order by r.priority, j.next_run_at limit ${claim.rows_max}`
+  const order = sql`priority, next_run_at, message_id`
+  return await sql<RawClaim[]>`
+    with picked as materialized (${withinBytes(sql, locked, { order, bytes_max: claim.bytes_max })}),
+    ${pickedByProcess(sql, claim, part)}`
 }
 
 export interface WantedProbe {
@@ -73,10 +86,11 @@ const probesLookedAt = 50
 export async function claimProbes(
   sql: Db,
   claim: { probes: readonly WantedProbe[]; at: string; lease_until: string; process_id: string },
-): Promise<ClaimedRow[]> {
+  part: ClaimedPart = 'whole',
+): Promise<RawClaim[]> {
   if (claim.probes.length === 0) return []
   const ofPriority = sql`from dispatch_jobs where process_id is null and queue = r.queue and priority = p.priority and next_run_at <= ${claim.at}`
-  return await sql<ClaimedRow[]>`
+  return await sql<RawClaim[]>`
     with picked as materialized (
       select j.message_id, j.next_run_at from (
         select unnest(text_column(${textColumn(claim.probes.map(({ queue }) => queue))})) as queue,
@@ -107,13 +121,14 @@ export async function claimProbes(
       where j.process_id is null
       for update of j skip locked
     ),
-    ${pickedByProcess(sql, claim)}`
+    ${pickedByProcess(sql, claim, part)}`
 }
 
 /** Needs the CTE `picked`. */
 export const pickedByProcess = (
   sql: Db,
   { process_id, lease_until }: { process_id: string; lease_until: string },
+  part: ClaimedPart,
 ) => sql`
   claimed as (
     update dispatch_jobs j
@@ -122,7 +137,9 @@ export const pickedByProcess = (
     where j.message_id = picked.message_id
     returning j.account_id, j.mode, j.message_id, j.attempts, j.outcome_unknown, j.accepted_ids, picked.next_run_at
   )
-  select m.*, c.attempts as job_attempts,
+  select ${readableColumns(sql)},
+    ${part === 'whole' ? sql`m.content::text as content, m.metadata::text as metadata` : sql`null::text as content, null::text as metadata`},
+    c.attempts as job_attempts,
     case when c.attempts > 0 then (
       select count(*)::int
       from message_attempts a
@@ -135,6 +152,47 @@ export const pickedByProcess = (
     and m.mode = c.mode
     and m.id = c.message_id
   order by c.next_run_at, m.id`
+
+/** Of a message `m`: all columns but those whose size the sender chooses. */
+const readableColumns = (sql: Db) => sql`
+  m.account_id, m.mode, m.id, m.channel_id, m.channel_type, m.direction, m."to", m."from", m.type, m.status, m.error,
+  m.reference, m.billing_source, m.amount_micros, m.package_grant_id, m.refunded, m.contact_id, m.origin_type,
+  m.origin_id, m.submission_key, m.reply_to, m.segments, m.encoding, m.priority, m.send_at, m.expires_at, m.created_at,
+  m.updated_at, m.sending_at, m.sent_at, m.delivered_at, m.read_at, m.failed_at`
+
+export const readContents = async (
+  sql: Db,
+  messages: readonly Pick<MessageRow, 'account_id' | 'mode' | 'id'>[],
+): Promise<Pick<RawClaim, 'id' | 'content' | 'metadata'>[]> => {
+  const keys = messages.map(({ account_id, mode, id }) => ({ account_id, mode, id }))
+  return await sql<Pick<RawClaim, 'id' | 'content' | 'metadata'>[]>`
+    select m.id, m.content::text as content, m.metadata::text as metadata
+    from json_to_recordset(${jsonRows(keys)}::text::json) as t(account_id text, mode text, id text)
+    join messages m on m.account_id = t.account_id and m.mode = t.mode and m.id = t.id`
+}
+
+/**
+ * Counts that this process could not read or prepare these messages, and releases their jobs until `next_run_at`. Jobs
+ * with too many failures stay claimed; their ids are returned.
+ */
+export async function countUnreadable(
+  sql: Db,
+  process_id: string,
+  message_ids: readonly string[],
+  next_run_at: string,
+): Promise<Set<string>> {
+  if (message_ids.length === 0) return new Set()
+  const { unreadable_max } = limits
+  const rows = await sql<{ message_id: string; unreadable: number }[]>`
+    update dispatch_jobs
+    set unreadable = unreadable + 1,
+      process_id = case when unreadable + 1 < ${unreadable_max}::int then null else process_id end,
+      next_run_at = case when unreadable + 1 < ${unreadable_max}::int then ${next_run_at}::timestamptz else next_run_at end
+    where message_id = any(${[...message_ids]}::text[])
+      and process_id = ${process_id}
+    returning message_id, unreadable`
+  return new Set(rows.flatMap(({ message_id, unreadable }) => (unreadable >= unreadable_max ? [message_id] : [])))
+}
 
 /** Resolves to how many. */
 export async function makeJobsDue(sql: Db, queues: readonly string[], at: string): Promise<number> {

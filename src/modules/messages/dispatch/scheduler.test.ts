@@ -52,6 +52,7 @@ async function scheduling(t: TestContext) {
     },
     inMemory: true,
     expire: (more) => void expired.push(...more),
+    setAside: () => undefined,
   })
   const row = (id: string, channel_id: string, more: Partial<MessageRow> = {}) =>
     ({

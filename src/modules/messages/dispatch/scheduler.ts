@@ -1,5 +1,6 @@
 /** The scheduler decides which jobs are due, in memory, and may run (docs/decisions/slow-channels.md). */
 import { priorities, type Priority, ranks } from '../../../api/resources/message.ts'
+import { limits } from '../../../api/limits.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { ChannelService } from '../../channels/service.ts'
@@ -14,6 +15,7 @@ import type { ChannelLeases } from './leases.ts'
 import type { Pauses } from './pauses.ts'
 import { type ChannelRates, rateWakes, type RateWakes } from './rates.ts'
 import * as store from './repository.ts'
+import { claimReadable, type ReadableClaim } from './unreadable.ts'
 
 export const leaseMs = 60_000
 /** No attempt starts this shortly before its claim ends. */
@@ -27,6 +29,8 @@ const inFlightPerQueueMin = 10
 const inFlightSeconds = 2
 const memoryMax = 20_000
 const memoryPerTickMax = 500
+/** Of the messages in memory one account may take this part. */
+const accountShare = 4
 const queuesMax = 500
 /** Includes queues without due jobs; PostgreSQL takes about 20 ms for them. */
 const queuesScannedMax = 2000
@@ -46,6 +50,8 @@ export interface SchedulerDeps {
   /** False in a process without workers. */
   readonly inMemory: boolean
   expire(jobs: readonly Job[]): void
+  /** Ends jobs whose messages cannot be read. */
+  setAside(jobs: readonly Job[]): void
 }
 
 export interface Offered {
@@ -93,13 +99,7 @@ export function scheduler(deps: SchedulerDeps): Scheduler {
     unreleased: [],
   }
   return {
-    accepts(item) {
-      if (state.stopping || !deps.inMemory || jobs.waiting.size >= memoryMax) return false
-      return (
-        item.sandbox ||
-        (isMine(deps, item.channel_id) && !deps.circuitBreakers.isOpen(item.channel_id) && hasCapacityFor(state, item))
-      )
-    },
+    accepts: (item) => accepts(state, item),
     offer(rows, lease_until_ms) {
       state.reserved.clear()
       for (const row of rows)
@@ -153,6 +153,22 @@ export const releaseClaims = async (
     jobs.map((job) => ({ message_id: job.row.id, next_run_at: isoTime(due_ms ?? job.due_ms) })),
   )
 
+function accepts(state: State, item: Offered): boolean {
+  const { jobs, circuitBreakers, inMemory, stopping } = state
+  if (stopping || !inMemory || jobs.waiting.size >= memoryMax || charactersLeft(state, item) <= 0) return false
+  return (
+    item.sandbox ||
+    (isMine(state, item.channel_id) && !circuitBreakers.isOpen(item.channel_id) && hasCapacityFor(state, item))
+  )
+}
+
+/** How much more memory the messages of an account may take. */
+const charactersLeft = ({ jobs }: SchedulerDeps, { account_id }: { readonly account_id: string }): number =>
+  Math.min(
+    limits.memory_characters_max - jobs.characters,
+    limits.memory_characters_max / accountShare - jobs.charactersOf(account_id),
+  )
+
 const capacityOf = (
   { rates, jobs }: SchedulerDeps,
   row: { account_id: string; channel_id: string },
@@ -174,11 +190,13 @@ async function claim(state: State): Promise<number> {
   const { waiting } = state.jobs
   await releaseForeign(state)
   const rows_max = Math.min(memoryMax - waiting.size, memoryPerTickMax)
+  const bytes_max = Math.min(limits.memory_characters_max - state.jobs.characters, limits.claim_bytes_max)
   const [now, elapsed] = [clock.now(), clock.elapsed()]
   // the table is polled rarely while memory has enough, for the sake of other queues
   if (
     state.stopping ||
     rows_max <= 0 ||
+    bytes_max <= 0 ||
     (waiting.size >= memoryPerTickMax && elapsed - state.polled_ms < busyPollEveryMs)
   )
     return 0
@@ -190,17 +208,34 @@ async function claim(state: State): Promise<number> {
   const lease_until = isoTime(lease_until_ms)
   const full = healthy.filter((queue) => priorities.some((priority) => capacityOf(state, queue, priority) <= 0))
   const expired = await state.expired.claim([...blocked, ...failing, ...full], lease_until, rows_max)
-  state.expire(jobsOf(state, expired, lease_until_ms))
+  state.expire(jobsOf(state, expired.rows, lease_until_ms))
+  state.setAside(jobsOf(state, expired.setAside, lease_until_ms))
   const claim = { at: isoTime(now), lease_until, process_id }
+  const capacities = capacitiesOf(state, healthy, rows_max)
+  const due = await claimReadable(state.platform, (part) =>
+    store.claimJobs(pool, { ...claim, capacities, rows_max, bytes_max }, part),
+  )
   // claimed jobs are in memory before anything else can fail
-  const rows = await store.claimJobs(pool, { ...claim, capacities: capacitiesOf(state, healthy, rows_max), rows_max })
-  await addToMemory(state, jobsOf(state, rows, lease_until_ms))
-  const probes = await store.claimProbes(pool, { ...claim, probes: probesOf(state, failing) })
+  await addClaimed(state, due, lease_until_ms)
+  const wanted = probesOf(state, failing)
+  const probes = await claimReadable(state.platform, (part) =>
+    store.claimProbes(pool, { ...claim, probes: wanted }, part),
+  )
+  await addClaimed(state, probes, lease_until_ms, { probe: true })
+  return [due, probes, expired].reduce((sum, { rows, setAside }) => sum + rows.length + setAside.length, 0)
+}
+
+async function addClaimed(
+  state: State,
+  { rows, setAside }: ReadableClaim,
+  lease_until_ms: number,
+  more: Pick<Job, 'probe'> = {},
+): Promise<void> {
   await addToMemory(
     state,
-    jobsOf(state, probes, lease_until_ms).map((job) => ({ ...job, probe: true as const })),
+    jobsOf(state, rows, lease_until_ms).map((job) => ({ ...job, ...more })),
   )
-  return rows.length + probes.length + expired.length
+  state.setAside(jobsOf(state, setAside, lease_until_ms))
 }
 
 async function addToMemory(state: State, claimed: readonly Job[]): Promise<void> {
@@ -292,6 +327,7 @@ function capacitiesOf(state: State, queues: readonly store.DueQueue[], rows_max:
   const each_max = Math.max(10, Math.ceil(rows_max / Math.max(1, queues.length)))
   return queues.flatMap((queue) =>
     priorities.flatMap((priority) => {
+      if (charactersLeft(state, queue) <= 0) return []
       const jobs_max = Math.min(each_max, capacityOf(state, queue, priority))
       return jobs_max <= 0 ? [] : [{ queue: queue.queue, rank: ranks[priority], jobs_max }]
     }),

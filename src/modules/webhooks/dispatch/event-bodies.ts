@@ -16,7 +16,6 @@ export interface EventBodies {
 
 /** An event may be a megabyte: bodies beyond the bound are read when needed. */
 const usualBounds = { bodies_max: 4_000, bytes_max: 64 * 1024 * 1024 }
-const readAtOnce = 100
 
 export function eventBodies(sql: Db, recent: RecentEvents, { bodies_max, bytes_max } = usualBounds): EventBodies {
   const bodies = new Map<string, Buffer>()
@@ -42,13 +41,13 @@ export function eventBodies(sql: Db, recent: RecentEvents, { bodies_max, bytes_m
         if (event === undefined) missing.set(event_id, { account_id, mode, id: event_id })
         else keep(event)
       }
-      const wanted = [...missing.values()]
       const gone = new Set<string>()
-      for (let from = 0; from < wanted.length && bytes < bytes_max; from += readAtOnce) {
-        const chunk = wanted.slice(from, from + readAtOnce)
-        for (const event of await readEvents(sql, chunk)) keep(event)
-        for (const { id } of chunk) if (!bodies.has(id)) gone.add(id)
-      }
+      if (bytes < bytes_max)
+        for await (const part of readEvents(sql, [...missing.values()])) {
+          for (const event of part.events) keep(event)
+          for (const id of part.gone) gone.add(id)
+          if (bytes >= bytes_max) break
+        }
       return rows.filter((row) => gone.has(row.event_id))
     },
   }

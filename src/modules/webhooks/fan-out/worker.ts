@@ -1,5 +1,6 @@
 /** The fan-out worker follows the event feed and queues deliveries of active subscriptions. */
 import * as store from './repository.ts'
+import { TimeSlices } from '../../../lib/concurrency.ts'
 import { isoTime, pause } from '../../../lib/clock.ts'
 import type { Worker } from '../../../platform/jobs/worker.ts'
 import { skipUnrelatedTransactions } from '../../../platform/events/feed-horizon-repository.ts'
@@ -10,7 +11,6 @@ import { filterFieldsOf, type FilterFields, makeDeliveries, type FeedEvent, type
 const eventsPerRun = 2_000
 /** Except for a single event: an account may have hundreds of endpoints. */
 const deliveriesPerRun = 10_000
-const objectsAtOnce = 100
 const soonMs = 15
 /** In a row without a final event; then an unrelated transaction may block the feed. */
 const blockedRuns = 10
@@ -75,7 +75,7 @@ function withinDeliveries(events: readonly FeedEvent[], subscriptions: Subscript
   return end === -1 ? events : events.slice(0, Math.max(1, end))
 }
 
-/** By event id. Read in chunks: an object may be a megabyte. */
+/** By event id. */
 async function readFields(
   { pool }: Platform,
   events: readonly FeedEvent[],
@@ -86,11 +86,22 @@ async function readFields(
   )
   const filtered = kinds.size === 0 ? [] : events.filter(({ kind }) => kinds.has(kind))
   const fields = new Map<string, FilterFields>()
-  for (let from = 0; from < filtered.length; from += objectsAtOnce) {
-    const rows = await readEvents(pool, filtered.slice(from, from + objectsAtOnce))
-    for (const { id, object } of rows) fields.set(id, filterFieldsOf(JSON.parse(object) as Record<string, unknown>))
-  }
+  const slices = new TimeSlices()
+  for await (const { events: rows } of readEvents(pool, filtered))
+    for (const { id, object } of rows) {
+      await slices.next()
+      fields.set(id, fieldsOrNone(object))
+    }
   return fields
+}
+
+/** An object that cannot be parsed matches no filter: its event must not hold back the feed. */
+function fieldsOrNone(object: string): FilterFields {
+  try {
+    return filterFieldsOf(JSON.parse(object) as Record<string, unknown>)
+  } catch {
+    return filterFieldsOf({})
+  }
 }
 
 function versionsOf(subscriptions: Subscriptions): Map<string, number> {

@@ -1,7 +1,8 @@
 /** SQL of the event feed: in commit order, up to the horizon below which no event can appear any more. */
 import type { Tenant } from '../../../api/caller.ts'
+import { limits } from '../../../api/limits.ts'
 import type { EventRow } from '../../../platform/events/outbox.ts'
-import { jsonRows, type Db, textColumn } from '../../../platform/database/sql.ts'
+import { jsonRows, type Db, textColumn, withinBytes } from '../../../platform/database/sql.ts'
 
 export interface FeedFilter {
   readonly types?: readonly string[] | undefined
@@ -121,13 +122,40 @@ export async function findPosition(
   return row ?? null
 }
 
-export async function readEvents(
-  sql: Db,
-  wanted: readonly { readonly account_id: string; readonly mode: string; readonly id: string }[],
-): Promise<EventRow[]> {
-  return await sql<EventRow[]>`
-    select id, mode, type, created_at, object
-    from webhook_events(${jsonRows(wanted.map(({ account_id, mode, id }) => ({ account_id, mode, id })))}::text::json)`
+export interface EventKey {
+  readonly account_id: string
+  readonly mode: string
+  readonly id: string
+}
+
+/** Of stored events, in the order of `wanted` ids. */
+export interface EventPart {
+  readonly events: readonly EventRow[]
+  /** Ids of events that are not stored any more. */
+  readonly gone: readonly string[]
+}
+
+const eventsAtOnce = 100
+
+/** Reads events in parts that are bounded in number and bytes: an event may be a megabyte. */
+export async function* readEvents(sql: Db, wanted: readonly EventKey[]): AsyncGenerator<EventPart> {
+  const bytes_max = limits.claim_bytes_max
+  for (let left = [...wanted]; left.length > 0;) {
+    const asked = left.slice(0, eventsAtOnce)
+    const found = sql`
+      select id, mode, type, created_at, object, octet_length(object) as bytes
+      from webhook_events(${jsonRows(asked.map(({ account_id, mode, id }) => ({ account_id, mode, id })))}::text::json)`
+    const rows = await sql<(EventRow & { bytes: number })[]>`${withinBytes(sql, found, { order: sql`id`, bytes_max })}`
+    const read = new Set(rows.map(({ id }) => id))
+    const others = asked.filter(({ id }) => !read.has(id))
+    // over the bound, others may be stored
+    const isCut = rows.reduce((sum, { bytes }) => sum + bytes, 0) >= bytes_max
+    left = [...(isCut ? others : []), ...left.slice(eventsAtOnce)]
+    yield {
+      events: rows.map(({ id, mode, type, created_at, object }) => ({ id, mode, type, created_at, object })),
+      gone: isCut ? [] : others.map(({ id }) => id),
+    }
+  }
 }
 
 /** Everything up to this event has been read. */
