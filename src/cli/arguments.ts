@@ -10,7 +10,9 @@ import { nearest } from '../lib/text.ts'
 export function wholeNumber(text: string): number {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN
   if (!Number.isSafeInteger(value))
-    throw new InvalidArgumentError(/^\d+$/.test(text) ? 'It has too many digits.' : 'It must be a whole number.')
+    throw new InvalidArgumentError(
+      /^\d+$/.test(text) ? 'It has too many digits.' : 'It must be a whole number, 0 or more.',
+    )
   return value
 }
 

@@ -89,7 +89,7 @@ async function restore(cli: Cli, command: Command, file: string): Promise<void> 
       ...(waiting === 0
         ? []
         : [
-            `${waiting.toLocaleString('en')} messages were queued at the time of the backup, and are sent when the service starts. If the old service continued to run, it has sent them: cancel them first.`,
+            `Messages that were queued at the time of the backup, and are sent when the service starts: ${waiting.toLocaleString('en')}. If the old service continued to run, it has sent them: cancel them first.`,
           ]),
       'Run `posthorn doctor`, then start the service.',
     ].join('\n'),
@@ -97,4 +97,4 @@ async function restore(cli: Cli, command: Command, file: string): Promise<void> 
 }
 
 export const lineOf = ({ table, rows, bytes }: Progress): string =>
-  `${table}  ${rows.toLocaleString('en')} rows  ${bytesText(bytes)} in total`
+  `${table}  ${rows.toLocaleString('en')} rows  ${bytesText(bytes)} so far, uncompressed`

@@ -20,7 +20,7 @@ interface ConnectOptions extends Given {
 }
 
 const line = (channel: Channel): string =>
-  `${channel.id}  ${channel.type.padEnd(8)}  ${channel.provider.padEnd(14)}  ${channel.connection_status.padEnd(12)}  ${printable(`${channel.identifier}  ${channel.name}`)}`
+  `${channel.id}  ${channel.type.padEnd(8)}  ${channel.provider.padEnd(14)}  ${(channel.status === 'disabled' ? channel.status : channel.connection_status).padEnd(12)}  ${printable(`${channel.identifier}  ${channel.name}`)}`
 
 export const registerChannels: Register = (program, cli) => {
   const channels = program.command('channels').description('connect and list senders')
