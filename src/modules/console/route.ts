@@ -79,7 +79,7 @@ export function consoleRoute<Q extends TObject, B extends TSchema>({
 
 function withSession<Q, B>(request: RouteRequest<Q, B>): ConsoleRequest<Q, B> {
   const { session, address } = request.session as Entrant
-  const { caller, params, query, body, sql, keep, idempotency_key, arrived_at, raw } = request
+  const { caller, params, query, body, sql, keep, idempotency_key, arrived_at, raw, bodyChecked } = request
   return {
     caller,
     params,
@@ -90,6 +90,7 @@ function withSession<Q, B>(request: RouteRequest<Q, B>): ConsoleRequest<Q, B> {
     idempotency_key,
     arrived_at,
     raw,
+    bodyChecked,
     get signal() {
       return request.signal
     },

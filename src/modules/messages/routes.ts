@@ -173,8 +173,8 @@ const batchRoute = (messages: MessageService, base_url: string): Route =>
     items_apart: { field: 'messages', items_max: limits.batch_messages_max },
     replies: { 207: Batch },
     errors: ['upstream_unavailable'],
-    async handler({ caller, body, idempotency_key }) {
-      const { results, replayed } = await messages.sendBatch(caller, body, idempotency_key)
+    async handler({ caller, body, idempotency_key, bodyChecked }) {
+      const { results, replayed } = await messages.sendBatch(caller, body, idempotency_key, bodyChecked)
       const batch = batchObject(results, replayed ? acceptedObject : messageObject, caller.request_id, base_url)
       return replayed ? reply(207, batch, replayedHeaders) : reply(207, batch)
     },

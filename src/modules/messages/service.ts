@@ -79,7 +79,8 @@ export interface MessageService {
   send(caller: Caller, body: unknown, key: string | undefined): Promise<Sent>
   /** `build` resolves to the body. */
   sendBuilt(caller: Caller, requestKey: RequestKey | undefined, build: () => Promise<unknown>): Promise<Sent>
-  sendBatch(caller: Caller, body: unknown, key: string | undefined): Promise<SentBatch>
+  /** `onChecked` is called once the body needs no more checks. */
+  sendBatch(caller: Caller, body: unknown, key: string | undefined, onChecked: () => void): Promise<SentBatch>
   get(sql: Db, tenant: Tenant, id: string): Promise<MessageRow>
   /** Up to `limit + 1` rows, newest first. */
   list(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]>
@@ -105,7 +106,7 @@ export function messageService(deps: MessageDeps): MessageService {
     submit: async (submission) => await deps.ingest.submit(submission),
     send: (caller, body, key) => sendMessage(sending, caller, body, key),
     sendBuilt: (caller, requestKey, build) => sendBuilt(sending, caller, requestKey, build),
-    sendBatch: (caller, body, key) => sendBatch(sending, caller, body, key),
+    sendBatch: (caller, body, key, onChecked) => sendBatch(sending, caller, body, key, onChecked),
     get: async (sql, tenant, id) => readable(deps.media, tenant, await getMessage(sql, tenant, id)),
     list: async (sql, tenant, filters, page) =>
       (await pageOfMessages(sql, tenant, filters, page)).map((row) => readable(deps.media, tenant, row)),

@@ -1,4 +1,4 @@
-import { bodyBudget } from './body-budget.ts'
+import { type Admission, bodyBudget } from './body-budget.ts'
 import assert from 'node:assert/strict'
 import test from 'node:test'
 
@@ -74,17 +74,17 @@ test('small bodies are admitted at once, until their handling takes all memory t
   assert.ok(sixth instanceof Promise, 'a sender has a quarter')
   assert.ok(!(other instanceof Promise))
 
-  ;(own[0] as () => void)()
-  ;(await sixth)()
+  ;(own[0] as Admission).done()
+  ;(await sixth).done()
 })
 
-test('of one sender a heavy body is handled at a time, and senders take turns', async () => {
+test('of one sender a heavy body is checked at a time, and senders take turns', async () => {
   const budget = bodyBudget(undefined, 100 * megabyte)
   const admitted: string[] = []
   const enter = async (sender: string, name: string) => {
-    const release = await budget.enter(sender, 100 * kilobyte)
+    const admission = await budget.enter(sender, 100 * kilobyte)
     admitted.push(name)
-    return release
+    return admission
   }
   const all = [enter('a', 'a1'), enter('a', 'a2'), enter('a', 'a3'), enter('b', 'b1')]
 
@@ -92,22 +92,26 @@ test('of one sender a heavy body is handled at a time, and senders take turns', 
   await turn()
   assert.deepEqual(admitted, ['a1', 'b1'])
 
-  first()
-  ;(await all[1]!)()
-  ;(await all[2]!)()
-  other()
+  first.checked()
+  const second = await all[1]!
+  await turn()
+  assert.deepEqual(admitted, ['a1', 'b1', 'a2'], 'the first still waits for its answer, the second is being checked')
+  second.done()
+  ;(await all[2]!).done()
+  first.done()
+  other.done()
   assert.deepEqual(admitted, ['a1', 'b1', 'a2', 'a3'])
 })
 
 test('a body that costs more than is reserved is handled alone', async () => {
   const budget = bodyBudget(undefined, 4 * megabyte)
   const [first, second] = [budget.enter('a', megabyte), budget.enter('b', megabyte)]
-  const release = await first
+  const admission = await first
   let begun = false
   void Promise.resolve(second).then(() => (begun = true))
   await turn()
   assert.equal(begun, false)
 
-  release()
-  ;(await second)()
+  admission.done()
+  ;(await second).done()
 })

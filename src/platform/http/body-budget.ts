@@ -17,14 +17,16 @@ export interface BodyReservation {
 export interface BodyBudget {
   /** For a body that arrives or waits. `evict` is called at most once; the reservation is then released. */
   reserve(sender: string, evict: (problem: Problem) => void): BodyReservation
-  /**
-   * For a complete body: at once if it is small and fits, otherwise when it is its turn. The result must be called when
-   * the request has been handled.
-   */
-  enter(sender: string, bytes: number): Release | Promise<Release>
+  /** For a complete body: at once if it is small and fits, otherwise when it is its turn. */
+  enter(sender: string, bytes: number): Admission | Promise<Admission>
 }
 
-export type Release = () => void
+export interface Admission {
+  /** The body needs no more time of the thread: the next heavy one of the sender may begin. */
+  checked(): void
+  /** Must be called when the request has been handled. */
+  done(): void
+}
 
 /** Approximate heap bytes for each byte of a body, with its parsed value and the copies that validation makes. */
 const heapPerByte = 8
@@ -97,18 +99,18 @@ const breakMinMs = 2
 interface Waiting {
   readonly cost: number
   readonly heavy: boolean
-  readonly begin: (release: Release) => void
+  readonly begin: (admission: Admission) => void
 }
 
 interface Handling {
   readonly waiting: Waiting[]
   cost: number
-  /** A heavy body is being handled. */
+  /** A heavy body is being parsed and checked. */
   heavy: boolean
 }
 
 /**
- * Admits bodies up to a total cost. Of one sender a heavy one is handled at a time. Those of different senders are
+ * Admits bodies up to a total cost. Of one sender a heavy one is checked at a time. Those of different senders are
  * admitted in turn, with breaks as long as the work before, because parsing blocks the thread.
  */
 class HandlingQueue {
@@ -122,11 +124,11 @@ class HandlingQueue {
     this.#max = max
   }
 
-  enter(sender: string, cost: number, heavy: boolean): Release | Promise<Release> {
+  enter(sender: string, cost: number, heavy: boolean): Admission | Promise<Admission> {
     let own = this.#senders.get(sender)
     if (own === undefined) this.#senders.set(sender, (own = { waiting: [], cost: 0, heavy: false }))
     if (!heavy && this.#fits(own, cost)) return this.#begin(sender, own, { cost, heavy })
-    const { promise, resolve } = Promise.withResolvers<Release>()
+    const { promise, resolve } = Promise.withResolvers<Admission>()
     own.waiting.push({ cost, heavy, begin: resolve })
     this.#waiting++
     this.#wake()
@@ -141,16 +143,26 @@ class HandlingQueue {
     )
   }
 
-  #begin(sender: string, own: Handling, { cost, heavy }: Pick<Waiting, 'cost' | 'heavy'>): Release {
+  #begin(sender: string, own: Handling, { cost, heavy }: Pick<Waiting, 'cost' | 'heavy'>): Admission {
     own.cost += cost
     own.heavy ||= heavy
     this.#cost += cost
-    return () => {
-      own.cost -= cost
-      if (heavy) own.heavy = false
-      this.#cost -= cost
-      if (own.cost === 0 && own.waiting.length === 0) this.#senders.delete(sender)
+    let isChecked = !heavy
+    const checked = () => {
+      if (isChecked) return
+      isChecked = true
+      own.heavy = false
       this.#wake()
+    }
+    return {
+      checked,
+      done: () => {
+        own.cost -= cost
+        this.#cost -= cost
+        if (own.cost === 0 && own.waiting.length === 0) this.#senders.delete(sender)
+        checked()
+        this.#wake()
+      },
     }
   }
 

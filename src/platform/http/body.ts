@@ -8,7 +8,7 @@ import { cutPath } from '../../api/refusal-size.ts'
 import { join } from '../../api/validation.ts'
 import { replaceLongIntegers } from '../../lib/json.ts'
 import { boundExceeded } from '../../lib/json-size.ts'
-import { isHeavy, type BodyBudget, type BodyReservation, type Release } from './body-budget.ts'
+import { type Admission, isHeavy, type BodyBudget, type BodyReservation } from './body-budget.ts'
 
 const empty = Buffer.alloc(0)
 
@@ -28,7 +28,7 @@ export class Body {
   readonly #request: IncomingMessage
   readonly #bounds: BodyBounds
   readonly #budget: BodyBudget
-  #release: (() => void) | undefined
+  #admission: Admission | undefined
   /** Once it was read: whether parsing and checking it takes more than a millisecond or two. */
   heavy = false
 
@@ -47,12 +47,12 @@ export class Body {
     if (bytes.length === 0) return bytes
     this.heavy = isHeavy(bytes.length)
     const turn = this.#budget.enter(sender, bytes.length)
-    this.#release = turn instanceof Promise ? await this.#waitFor(turn, sender, bytes.length) : turn
+    this.#admission = turn instanceof Promise ? await this.#waitFor(turn, sender, bytes.length) : turn
     requireBounded(bytes, this.#bounds)
     return bytes
   }
 
-  async #waitFor(turn: Promise<Release>, sender: string, length: number): Promise<Release> {
+  async #waitFor(turn: Promise<Admission>, sender: string, length: number): Promise<Admission> {
     return await new Promise((resolve, reject) => {
       let evicted = false
       const reservation = this.#budget.reserve(sender, (problem) => {
@@ -60,17 +60,22 @@ export class Body {
         reject(problem)
       })
       reservation.grow(length)
-      void turn.then((release) => {
+      void turn.then((admission) => {
         reservation.release()
-        if (evicted) release()
-        else resolve(release)
+        if (evicted) admission.done()
+        else resolve(admission)
       })
     })
   }
 
+  /** It needs no more time of the thread, although the request waits for the database. */
+  checked(): void {
+    this.#admission?.checked()
+  }
+
   done(): void {
-    this.#release?.()
-    this.#release = undefined
+    this.#admission?.done()
+    this.#admission = undefined
   }
 }
 

@@ -43,6 +43,8 @@ declare module 'fastify' {
     prepared: PreparedRoute | null
     /** Null for an API key. */
     session: unknown
+    /** Null until it is read. */
+    read_body: Body | null
   }
 }
 
@@ -179,6 +181,7 @@ class Context implements RouteRequest<unknown, unknown> {
   readonly arrived_at: number
   readonly raw: IncomingMessage
   readonly session: unknown
+  readonly bodyChecked: () => void
   readonly #reply: FastifyReply
   #aborter: AbortController | undefined
 
@@ -201,6 +204,7 @@ class Context implements RouteRequest<unknown, unknown> {
     this.arrived_at = request.arrived_at
     this.raw = request.raw
     this.session = request.session
+    this.bodyChecked = () => request.read_body?.checked()
     this.#reply = reply
   }
 
@@ -230,7 +234,7 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
   const bounds = boundsOf(route)
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     if (!takesBody) return await answerRead(pipeline, prepared, request, reply, undefined)
-    const body = new Body(request.raw, bounds, pipeline.bodies)
+    const body = (request.read_body = new Body(request.raw, bounds, pipeline.bodies))
     try {
       const bytes = await body.read(request.caller!.account_id)
       const slices = body.heavy ? new TimeSlices() : undefined

@@ -38,6 +38,8 @@ export interface RouteRequest<Q, B> {
   /** The unread request of a streamed route. */
   readonly raw: IncomingMessage
   readonly signal: AbortSignal
+  /** Call it when the body needs no more checks: the account's next large body is checked then, not after the response. */
+  readonly bodyChecked: () => void
 }
 
 /** Not authenticated yet. */

@@ -99,6 +99,7 @@ function decorateRequests(server: FastifyInstance): void {
   server.decorateRequest('arrived_at', 0)
   server.decorateRequest('prepared', null)
   server.decorateRequest('session', null)
+  server.decorateRequest('read_body', null)
   server.decorateRequest('refused', null)
   server.decorateRequest('trace', undefined)
   server.decorateRequest('span', undefined)

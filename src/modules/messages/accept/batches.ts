@@ -39,18 +39,25 @@ export async function sendBatch(
   caller: Caller,
   body: unknown,
   key: string | undefined,
+  onChecked: () => void,
 ): Promise<SentBatch> {
-  if (key === undefined) return await sendUnkeyed(deps, caller, body)
+  if (key === undefined) return await sendUnkeyed(deps, caller, body, onChecked)
   const request = keyedRequest(caller, 'POST /v1/messages/batch', key, canonicalFingerprint(body))
   return await deps.keys.run({
     request,
-    attempt: () => sendKeyed(deps, caller, body, request),
+    attempt: () => sendKeyed(deps, caller, body, request, onChecked),
     replay: (row) => replayed(deps, caller, row),
   })
 }
 
-async function sendUnkeyed(deps: SendingDeps, caller: Caller, body: unknown): Promise<SentBatch> {
+async function sendUnkeyed(
+  deps: SendingDeps,
+  caller: Caller,
+  body: unknown,
+  onChecked: () => void,
+): Promise<SentBatch> {
   const checked = await checkAll(deps, caller, body)
+  onChecked()
   const items = validOf(checked)
   if (items.length === 0) return { results: merged(checked, []), replayed: false }
   const outcomes = await deps.ingest.submit({ ...submissionOf(caller, undefined), items })
@@ -62,8 +69,10 @@ async function sendKeyed(
   caller: Caller,
   body: unknown,
   request: KeyedRequest,
+  onChecked: () => void,
 ): Promise<SentBatch | 'known'> {
   const checked = await checkAll(deps, caller, body)
+  onChecked()
   const items = validOf(checked)
   const results = (outcomes: readonly ItemOutcome[]) => merged(checked, outcomes.map(resultOf))
   const stored = (outcomes: readonly ItemOutcome[]) => ({
