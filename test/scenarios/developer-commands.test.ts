@@ -10,7 +10,7 @@ import type { Question } from '../../src/cli/terminal.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { closing } from '../support/closing.ts'
 import { rawReceiver, respond } from '../support/raw-receiver.ts'
-import { startWorld, type AccountOptions } from '../support/world.ts'
+import { startWorld } from '../support/world.ts'
 
 type Env = Readonly<Record<string, string>>
 
@@ -31,11 +31,11 @@ async function runWith(env: Env, argv: readonly string[], answer?: string) {
   return { code, out, err, asked, json: argv.includes('--json') && out !== '' ? JSON.parse(out) : undefined }
 }
 
-async function start(t: TestContext, options: AccountOptions = {}) {
+async function start(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'home-'))
   closing(t, () => rm(folder, { recursive: true }))
   const world = await startWorld(t)
-  const account = await world.account({ name: 'Ada GmbH', ...options })
+  const account = await world.account({ name: 'Ada GmbH' })
   const env = { XDG_CONFIG_HOME: folder }
   const withKey = { ...env, POSTHORN_API_KEY: account.key, POSTHORN_BASE_URL: world.base_url }
   return {
@@ -249,7 +249,9 @@ test('webhook endpoints are listed, without their secrets', async (t) => {
 })
 
 test("foreign names and texts cannot move the terminal's cursor, as text and as JSON", async (t) => {
-  const { world, account, run } = await start(t, { name: 'Ada\u001B[2J \u009B1m\u202Egbh' })
+  const { world, account, run } = await start(t)
+  // stored by an earlier version: such names are refused now
+  await world.pool`update accounts set name = ${'Ada\u001B[2J \u009B1m\u202Egbh'} where id = ${account.id}`
   const reference = 'order\u001B]0;owned\u0007\u202E'
   const { body } = await account.api.post('/v1/messages', {
     channel: 'ch_test_sms',

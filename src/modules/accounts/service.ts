@@ -282,7 +282,8 @@ function checkedName(name: string): string {
 
 function checkedAccountName(name: string): string {
   const checked = checkedName(name)
-  if (!isOneLine(checked)) throw invalid('name', 'invalid_value', 'A name has no line breaks. Leave them out.')
+  if (!isOneLine(checked))
+    throw invalid('name', 'invalid_value', 'A name has no line breaks or control characters. Leave them out.')
   return checked
 }
 

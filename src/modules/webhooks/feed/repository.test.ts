@@ -11,8 +11,8 @@ import { startPlatform } from '../../../../test/support/world.ts'
 import { feedService, type FeedQuery } from './service.ts'
 
 const many = 30_000
-/** Far fewer than there are: for each of five types the ten minutes of slack around a time. */
-const readMax = 4_000
+/** Far fewer than there are: for each of five types at most the twenty minutes of slack around two times. */
+const readMax = 6_100
 /** One that nearly all events have, rare ones, one that none has, and groups of these. */
 const filters = ['message.sent', 'message.read', 'campaign.failed', 'webhook.test', 'message.*', 'campaign.*']
 const startMs = Date.parse('2026-01-01T00:00:00.000Z')
