@@ -55,7 +55,7 @@ function commandLines({ name, command }: Named): string[] {
   return [
     `## \`${words}\``,
     '',
-    `${sentence(command.description())}`,
+    sentence(command.description()),
     '',
     ...(options.length === 0 ? [] : [...options.map((option) => `- ${option}`), '']),
   ]
