@@ -53,7 +53,7 @@ function commandLines({ name, command }: Named): string[] {
   const words = [name, ...command.registeredArguments.map(argumentText)].join(' ')
   const options = command.options.filter(({ hidden, long }) => !hidden && long !== '--json').map(optionText)
   return [
-    `## \`${words}\``,
+    `## ${words}`,
     '',
     sentence(command.description()),
     '',
