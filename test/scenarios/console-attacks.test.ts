@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hashPassword } from '../../src/modules/console/people/passwords.ts'
-import { consoleClient, ownerPassword, signedInOwner, type ConsoleClient } from '../support/console-api.ts'
+import { consoleClient, ownerPassword, signedInOwner, type ConsoleClient, refusal } from '../support/console-api.ts'
 import { lockWaits } from '../support/lock-waits.ts'
 import { holdOpen } from '../support/open-transactions.ts'
 import { until } from '../support/waiting.ts'
@@ -11,7 +11,6 @@ import { startWorld, type World } from '../support/world.ts'
 const email = 'owner@example.com'
 const newPassword = 'seven green bottles'
 const hour = 3600_000
-const refusal = ({ status, body }: { status: number; body: { error?: { code: string } } }) => [status, body.error?.code]
 const noSession = [401, 'session_required']
 const noLink = [400, 'token_invalid']
 

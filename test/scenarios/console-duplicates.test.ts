@@ -1,10 +1,8 @@
 /** E-mail addresses and memberships that exist already (behaviour: console 3). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { consoleClient, ownerPassword, signedInOwner, type ConsoleClient } from '../support/console-api.ts'
+import { consoleClient, ownerPassword, signedInOwner, type ConsoleClient, refusal } from '../support/console-api.ts'
 import { startWorld, type World } from '../support/world.ts'
-
-const refusal = ({ status, body }: { status: number; body: { error?: { code: string } } }) => [status, body.error?.code]
 
 async function join(world: World, owner: ConsoleClient, email: string): Promise<ConsoleClient> {
   const invited = await owner.send('POST', '/invitations', { email, role: 'viewer' })

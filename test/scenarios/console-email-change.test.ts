@@ -1,13 +1,12 @@
 /** Nobody becomes somebody else by an e-mail address or a linked identity (behaviour: console 3.14, 3.16). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { consoleClient, ownerPassword, signedInOwner, type ConsoleClient } from '../support/console-api.ts'
+import { consoleClient, ownerPassword, signedInOwner, type ConsoleClient, refusal } from '../support/console-api.ts'
 import { mailsTo, noMailServer, waitingMails } from '../support/mails.ts'
 import { startWorld, type World } from '../support/world.ts'
 
 const newPassword = 'seven green bottles'
 const minute = 60_000
-const refusal = ({ status, body }: { status: number; body: { error?: { code: string } } }) => [status, body.error?.code]
 const noLink = [400, 'token_invalid']
 
 interface Scene {

@@ -1,13 +1,12 @@
 /** Invitations cannot be used to spam, to spy, or to undo those of somebody above (behaviour: console 3.13). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { consoleClient, ownerPassword, signedInOwner, type ConsoleClient } from '../support/console-api.ts'
+import { consoleClient, ownerPassword, signedInOwner, type ConsoleClient, refusal } from '../support/console-api.ts'
 import { mailsTo, noMailServer, waitingMails } from '../support/mails.ts'
 import { mailServer } from '../support/mail-server.ts'
 import { startWorld, type World } from '../support/world.ts'
 
 const day = 24 * 3600_000
-const refusal = ({ status, body }: { status: number; body: { error?: { code: string } } }) => [status, body.error?.code]
 const limited = [429, 'rate_limit_exceeded']
 
 const invite = async (client: ConsoleClient, email: string, role = 'viewer') =>

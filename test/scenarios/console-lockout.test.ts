@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { test, type TestContext } from 'node:test'
-import { consoleClient, ownerPassword, signedInOwner, type ConsoleClient } from '../support/console-api.ts'
+import { consoleClient, ownerPassword, signedInOwner, type ConsoleClient, refusal } from '../support/console-api.ts'
 import { mailsTo, noMailServer } from '../support/mails.ts'
 import { startWorld, type PlatformOptions, type World } from '../support/world.ts'
 
@@ -10,7 +10,6 @@ const email = 'owner@example.com'
 const newPassword = 'seven green bottles'
 const minute = 60_000
 const hour = 60 * minute
-const refusal = ({ status, body }: { status: number; body: { error?: { code: string } } }) => [status, body.error?.code]
 const locked = [429, 'account_locked']
 const wrong = [401, 'invalid_credentials']
 

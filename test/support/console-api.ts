@@ -19,6 +19,12 @@ export interface ConsoleClient {
   ): Promise<Answered>
 }
 
+/** Status and code of an answer. */
+export const refusal = ({ status, body }: Pick<Answered, 'status' | 'body'>): [number, string | undefined] => [
+  status,
+  body.error?.code,
+]
+
 export function consoleClient(world: Pick<World, 'base_url'>): ConsoleClient {
   const client: ConsoleClient = {
     cookie: undefined,

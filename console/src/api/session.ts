@@ -2,7 +2,7 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query'
 import type { Workspace } from '../app/paths.ts'
 import { text } from '../text/en.ts'
-import { own, problemIn } from './client.ts'
+import { own, problemIn, unwrap } from './client.ts'
 import type { components } from './generated/own.ts'
 import { type openToImpersonation, roleGrants } from './generated/tables.ts'
 import { queryClient } from './use-api-query.ts'
@@ -26,6 +26,10 @@ const query = {
   staleTime: Number.POSITIVE_INFINITY,
   refetchInterval: false,
 } as const
+
+/** What the installation offers to sign in with. */
+export const useSetup = () =>
+  useQuery({ queryKey: ['setup.retrieve'], queryFn: () => unwrap(own().GET('/console/api/setup')) })
 
 export const useSession = (): UseQueryResult<Session | null> => useQuery(query)
 

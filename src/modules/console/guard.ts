@@ -78,7 +78,7 @@ function permissionsFor(
 
 /** An impersonator may read, and run a few operations that help the account. */
 function requireOpenFor({ impersonation }: Session, route: Route, permissions: readonly Permission[]): void {
-  if (impersonation !== null && !isOpenToImpersonation(route, permissions))
+  if (impersonation !== null && !isOpenToImpersonation(route, permissions.includes('export')))
     throw new Problem('impersonation_restricted')
 }
 
@@ -103,9 +103,7 @@ export function codesAtGuard(route: ConsoleRoute): ProblemCode[] {
   if (access === 'public') return codes
   codes.push(
     'session_required',
-    ...(isOpenToImpersonation(route, permission === undefined ? [] : [permission])
-      ? []
-      : ['impersonation_restricted' as const]),
+    ...(isOpenToImpersonation(route, permission === 'export') ? [] : ['impersonation_restricted' as const]),
   )
   if (access === 'session') return codes
   if (access === 'admin') return [...codes, 'admin_required']

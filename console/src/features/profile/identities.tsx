@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { unwrap, own, problemOf } from '../../api/client.ts'
+import { useSetup } from '../../api/session.ts'
 import { useApiMutation } from '../../api/use-action.ts'
 import { basePath, paths } from '../../app/paths.ts'
 import { SuccessNotice, ProblemAlert } from '../../components/feedback/alerts.tsx'
@@ -15,10 +16,7 @@ import { text } from '../../text/en.ts'
 const key = ['identities.list']
 
 export function Identities() {
-  const { data: setup } = useQuery({
-    queryKey: ['setup.retrieve'],
-    queryFn: () => unwrap(own().GET('/console/api/setup')),
-  })
+  const { data: setup } = useSetup()
   const { identity, error } = useSearch({ strict: false }) as { identity?: string; error?: string }
   const queries = useQueryClient()
   const [said, setSaid] = useState('')

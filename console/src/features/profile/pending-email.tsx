@@ -3,17 +3,14 @@ import { Button, Group, Paper, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { unwrap, own } from '../../api/client.ts'
-import { refreshSession, useRequiredSession } from '../../api/session.ts'
+import { refreshSession, useRequiredSession, useSetup } from '../../api/session.ts'
 import { useApiMutation } from '../../api/use-action.ts'
 import { ProblemAlert } from '../../components/feedback/alerts.tsx'
 import { text } from '../../text/en.ts'
 
 export function PendingEmail({ address, onDone }: { address: string; onDone: (said: string) => void }) {
   const { user } = useRequiredSession()
-  const { data: setup } = useQuery({
-    queryKey: ['setup.retrieve'],
-    queryFn: () => unwrap(own().GET('/console/api/setup')),
-  })
+  const { data: setup } = useSetup()
   useConfirmation(address)
   const words = text.profile.pendingEmail
   const ask = useApiMutation(

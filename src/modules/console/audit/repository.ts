@@ -1,6 +1,6 @@
 /** SQL of the audit log. Rows are never updated, and deleted after a year. */
 import { idFloor } from '../../../lib/ids.ts'
-import type { Db } from '../../../platform/database/sql.ts'
+import type { Db, Fragment } from '../../../platform/database/sql.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 
 export interface AuditRow {
@@ -73,8 +73,6 @@ export async function listAudit(sql: Db, account_id: string, filters: AuditFilte
     order by id desc
     limit ${page.limit + 1}`
 }
-
-type Fragment = ReturnType<Db>
 
 const bound = (time: string | undefined, shift_ms: number): string | undefined =>
   time === undefined ? undefined : idFloor('aud', Math.max(0, Date.parse(time) + shift_ms))

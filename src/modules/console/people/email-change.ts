@@ -10,8 +10,9 @@ import type { Platform } from '../../../platform/platform.ts'
 import { enqueueEmail } from '../../mail/service.ts'
 import { auditUser } from '../audit/recording.ts'
 import { dayMs, emailChangeAllowance, confirmationAllowance, requireAllowance, takeAllowance } from './allowances.ts'
-import { newLink, tokenHash, type UserRow } from './repository.ts'
+import { tokenHash, type UserRow } from './repository.ts'
 import * as repository from './repository.ts'
+import { createUserLink, useUserLink } from './user-links.ts'
 
 /**
  * Mails a link to the new address. Anybody's address is answered alike, except that of a colleague; where it is
@@ -48,18 +49,8 @@ export async function requestEmailChange(
 }
 
 /** Valid for a day, beside earlier ones for the same address. */
-export async function emailLink({ settings, clock }: Platform, tx: Db, user_id: string): Promise<string> {
-  const { token_hash, url } = newLink(settings.base_url, 'confirm-email')
-  const at = clock.now()
-  await repository.insertToken(tx, {
-    token_hash,
-    kind: 'email',
-    user_id,
-    expires_at: isoTime(at + dayMs),
-    created_at: isoTime(at),
-  })
-  return url
-}
+export const emailLink = async (platform: Platform, tx: Db, user_id: string): Promise<string> =>
+  await createUserLink(platform, tx, user_id, { kind: 'email', page: 'confirm-email', valid_ms: dayMs })
 
 /** Ends links for a new password. Problems: `token_invalid`; `email_taken` if another user has it meanwhile. */
 export async function confirmEmail(
@@ -69,12 +60,9 @@ export async function confirmEmail(
 ): Promise<string> {
   const { pool, clock } = platform
   return await transact(pool, async (tx) => {
-    const [hash, at] = [tokenHash(token), isoTime(clock.now())]
-    const user_id = await repository.userOfToken(tx, 'email', hash, at)
-    const user = user_id === null ? null : await repository.lockUser(tx, user_id)
-    if (user === null || user.pending_email === null || (await repository.useToken(tx, 'email', hash, at)) === null)
-      throw new Problem('token_invalid')
+    const user = await useUserLink(tx, 'email', tokenHash(token), isoTime(clock.now()))
     const email = user.pending_email
+    if (email === null) throw new Problem('token_invalid')
     if ((await repository.findUserByEmail(tx, email)) !== null) throw new Problem('email_taken')
     await repository.deleteTokens(tx, ['email', 'reset'], user.id)
     await repository.updateUser(tx, { ...user, email, pending_email: null })

@@ -182,6 +182,6 @@ const acceptRoute = ({ platform, sessions, takeTurn }: LinkRoutesParts): Console
       const user = await accept(platform, body, session, { address, request_id: caller.request_id })
       if (session?.user_id === user.id)
         return reply(201, sessionObject((await sessions.find(cookieOf(raw, platform.settings)!))!))
-      return await startSession({ platform, sessions }, user, { address, user_agent: raw.headers['user-agent'] ?? '' })
+      return await startSession({ platform, sessions }, user, address, raw)
     },
   })

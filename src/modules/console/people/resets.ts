@@ -13,8 +13,9 @@ import type { Sessions } from '../sign-in/sessions.ts'
 import { unlock } from '../sign-in/sign-in.ts'
 import { resetAllowance, takeAllowance } from './allowances.ts'
 import { hashingTurn, hashPassword, requirePassword } from './passwords.ts'
-import { newLink, tokenHash } from './repository.ts'
+import { tokenHash } from './repository.ts'
 import * as repository from './repository.ts'
+import { createUserLink, useUserLink } from './user-links.ts'
 
 const validForMs = 3600_000
 
@@ -48,11 +49,7 @@ export function passwordResets(platform: Platform, sessions: Sessions): Resets {
       if ((await repository.userOfToken(pool, 'reset', hash, at)) === null) throw new Problem('token_invalid')
       const password_hash = await hashingTurn(networkOf(from.address), () => hashPassword(password))
       await transact(pool, async (tx) => {
-        const user_id = await repository.userOfToken(tx, 'reset', hash, at)
-        // users are locked before their links, as where links are created
-        const user = user_id === null ? null : await repository.lockUser(tx, user_id)
-        if (user === null || (await repository.useToken(tx, 'reset', hash, at)) === null)
-          throw new Problem('token_invalid')
+        const user = await useUserLink(tx, 'reset', hash, at)
         await repository.deleteTokens(tx, ['reset', 'email'], user.id)
         await repository.updateUser(tx, { ...user, password_hash, pending_email: null })
         // somebody else may have linked theirs while they had this user
@@ -77,18 +74,8 @@ export function passwordResets(platform: Platform, sessions: Sessions): Resets {
 }
 
 /** Valid for an hour, beside earlier ones, until one of them is used. */
-export async function resetLink({ settings, clock }: Platform, tx: Db, user_id: string): Promise<string> {
-  const { token_hash, url } = newLink(settings.base_url, 'reset')
-  const at = clock.now()
-  await repository.insertToken(tx, {
-    token_hash,
-    kind: 'reset',
-    user_id,
-    expires_at: isoTime(at + validForMs),
-    created_at: isoTime(at),
-  })
-  return url
-}
+export const resetLink = async (platform: Platform, tx: Db, user_id: string): Promise<string> =>
+  await createUserLink(platform, tx, user_id, { kind: 'reset', page: 'reset', valid_ms: validForMs })
 
 async function mailLink(platform: Platform, email: string): Promise<void> {
   await transact(platform.pool, async (tx) => {

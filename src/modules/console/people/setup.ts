@@ -8,11 +8,12 @@ import { networkOf } from '../../../platform/http/headers.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { AccountService } from '../../accounts/service.ts'
 import { insertAudit } from '../audit/repository.ts'
+import { dayMs } from './allowances.ts'
 import { hashingTurn, hashPassword, requirePassword } from './passwords.ts'
 import { newLink, tokenHash } from './repository.ts'
 import * as repository from './repository.ts'
 
-const validForMs = 24 * 3600_000
+const validForMs = dayMs
 const nameLengthMax = 120
 
 /** Normalised. Throws `parameter_invalid`. */

@@ -7,7 +7,6 @@ import type { Platform } from '../../../platform/platform.ts'
 import type { AccountService } from '../../accounts/service.ts'
 import { insertAudit } from '../audit/repository.ts'
 import { firstOwner } from '../people/repository.ts'
-import type { Permission } from '../roles.ts'
 import { type Impersonation, updateImpersonation } from '../sign-in/repository.ts'
 import { requireRecent, type Session } from '../sign-in/sessions.ts'
 
@@ -102,5 +101,5 @@ const open: ReadonlySet<string> = new Set(openToImpersonation)
 
 export const isOpenToImpersonation = (
   { method, operation }: Pick<Route, 'method' | 'operation'>,
-  permissions: readonly Permission[],
-): boolean => !permissions.includes('export') && (method === 'GET' || open.has(operation))
+  isExport: boolean,
+): boolean => !isExport && (method === 'GET' || open.has(operation))

@@ -1,6 +1,6 @@
 /** SQL of the request log. */
 import type { Mode, Tenant } from '../../../api/caller.ts'
-import { type Db, jsonRows, type Transaction } from '../../../platform/database/sql.ts'
+import { type Db, type Fragment, jsonRows, type Transaction } from '../../../platform/database/sql.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 
 export interface RequestRow {
@@ -132,7 +132,7 @@ export async function listRequests(
   { method, code, refused }: RequestFilters,
   page: Page,
 ): Promise<RequestRow[]> {
-  const matching = (filter: ReturnType<Db>, order: ReturnType<Db>) => sql<RequestRow[]>`
+  const matching = (filter: Fragment, order: Fragment) => sql<RequestRow[]>`
     select ${columns(sql)}
     from request_log
     where account_id = ${account_id}

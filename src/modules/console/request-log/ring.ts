@@ -61,9 +61,11 @@ export function requestRing(platform: Platform, changed: (row: RequestRow) => vo
   return {
     note(request, reply) {
       if (!isLogged(request, reply)) return
-      const row = rowOf(request, reply, clock.now())
+      const now = clock.now()
+      const row = rowOf(request, reply, now)
       if (row.status < 400) changed(row)
-      if (row.status < 400 || refusals.isWhole(row, clock.now())) push(row)
+      else if (!refusals.isWhole(row, now)) return
+      push(row)
     },
     // a pause after each write: a busy service writes as often as an idle one
     worker: { name: 'request-log', poll_every_ms: 0, pause_ms: everyMs, tick: () => writeAll() },

@@ -1,5 +1,4 @@
 /** Set-up, signing in and out, sessions, and the own user (behaviour: console 2). */
-import type { IncomingMessage } from 'node:http'
 import { Type } from 'typebox'
 import { Problem } from '../../../api/problem.ts'
 import { ConsoleSession, ConsoleUser, SessionSummary } from '../../../api/resources/console-session.ts'
@@ -37,7 +36,6 @@ const Name = Type.String({
 })
 
 const closed = { additionalProperties: false } as const
-const agentOf = (raw: Pick<IncomingMessage, 'headers'>): string => raw.headers['user-agent'] ?? ''
 
 const setUpRoute = (parts: SessionRoutesParts): ConsoleRoute =>
   consoleRoute({
@@ -63,10 +61,8 @@ const setUpRoute = (parts: SessionRoutesParts): ConsoleRoute =>
     refuses: ['token_invalid', 'invalid_credentials'],
     async handler({ body, address, caller, raw }) {
       parts.takeTurn(address)
-      return await startSession(parts, await setUp(parts.platform, parts.accounts, body, address, caller.request_id), {
-        address,
-        user_agent: agentOf(raw),
-      })
+      const user = await setUp(parts.platform, parts.accounts, body, address, caller.request_id)
+      return await startSession(parts, user, address, raw)
     },
   })
 
@@ -95,10 +91,7 @@ const signInRoute = (parts: SessionRoutesParts): ConsoleRoute =>
     refuses: ['invalid_credentials', 'mfa_required', 'account_locked'],
     async handler({ body, address, raw }) {
       parts.takeTurn(address)
-      return await startSession(parts, await signIn(parts.platform, body, address), {
-        address,
-        user_agent: agentOf(raw),
-      })
+      return await startSession(parts, await signIn(parts.platform, body, address), address, raw)
     },
   })
 

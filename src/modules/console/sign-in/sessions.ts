@@ -199,9 +199,10 @@ export const sessionObject = (session: Session): ConsoleSession => ({
 export async function startSession(
   { platform: { pool, settings }, sessions }: { readonly platform: Platform; readonly sessions: Sessions },
   user: UserRow,
-  from: From,
+  address: string,
+  { headers }: Pick<IncomingMessage, 'headers'>,
 ): Promise<Reply> {
-  const cookie = await sessions.begin(pool, user, from)
+  const cookie = await sessions.begin(pool, user, { address, user_agent: headers['user-agent'] ?? '' })
   const session = await sessions.find(cookie)
   return reply(201, sessionObject(session!), { 'set-cookie': setCookie(settings, cookie) })
 }

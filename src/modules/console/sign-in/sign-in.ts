@@ -9,6 +9,7 @@ import { normalizedEmail } from '../../../lib/email-address.ts'
 import { type Db, transact } from '../../../platform/database/sql.ts'
 import { networkOf } from '../../../platform/http/headers.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import { dayMs } from '../people/allowances.ts'
 import { hashingTurn, hashPassword, isOutdatedHash, isPassword, WrongCredentials } from '../people/passwords.ts'
 import { findUser, findUserByEmail, rehashPassword, type UserRow } from '../people/repository.ts'
 import * as repository from './repository.ts'
@@ -17,7 +18,7 @@ import type { Session } from './sessions.ts'
 
 const lockMs = 15 * 60_000
 /** In a row, from one client. */
-const ownFailures = { max: 5, within_ms: 24 * 3600_000 }
+const ownFailures = { max: 5, within_ms: dayMs }
 /** From all clients together. */
 const allFailures = { max: 100, within_ms: 3600_000 }
 const everywhere = ''
@@ -38,7 +39,7 @@ interface Proof {
 
 /** Where somebody tries to prove their identity: what failures count against, and whose turn to hash it is. */
 interface Attempt {
-  readonly email: string
+  readonly email_hash: string
   /** Of the client, or the id of a session that asks again. */
   readonly origin: string
   readonly network: string
@@ -52,7 +53,7 @@ const emailHash = (email: string): string => hash('sha256', `sign-in ${email}`, 
 export async function signIn(platform: Platform, { email, ...proof }: SignIn, address: string): Promise<UserRow> {
   const written = normalizedEmail(email)
   const network = networkOf(address)
-  const attempt = { email: written, origin: network, network, shared: true }
+  const attempt = { email_hash: emailHash(written), origin: network, network, shared: true }
   return await prove(platform, attempt, await findUserByEmail(platform.pool, written), proof)
 }
 
@@ -67,7 +68,7 @@ async function prove(platform: Platform, attempt: Attempt, user: UserRow | null,
     // a concurrent failure may have locked it
     await requireUnlocked(platform, attempt)
     if (!user.two_factor || (await transact(pool, (tx) => useCode(platform, tx, user.id, code!)))) {
-      await repository.clearFailures(pool, emailHash(attempt.email), attempt.origin)
+      await repository.clearFailures(pool, attempt.email_hash, attempt.origin)
       return proof.password === undefined ? user : await withCurrentHash(pool, attempt, user, proof.password)
     }
   }
@@ -115,7 +116,7 @@ export async function proveAgain(
       'You have no password. Sign in once more in the way in which you signed in, or choose a password by a link.',
     )
   if (hasPassword && proof.password === undefined) throw invalid(param, 'missing_field', 'Give your password.')
-  const attempt = { email, origin: id, network: networkOf(address), shared: false }
+  const attempt = { email_hash: emailHash(email), origin: id, network: networkOf(address), shared: false }
   try {
     return await prove(platform, attempt, user, hasPassword ? proof : { ...proof, password: undefined })
   } catch (error) {
@@ -135,11 +136,11 @@ export const wrongPassword = (param: 'password' | 'current_password'): WrongCred
 export const unlock = async (sql: Db, email: string): Promise<void> =>
   await repository.clearAllFailures(sql, emailHash(email))
 
-async function countFailure({ pool, clock }: Platform, { email, origin, shared }: Attempt): Promise<void> {
+async function countFailure({ pool, clock }: Platform, { email_hash, origin, shared }: Attempt): Promise<void> {
   const now = clock.now()
   const count = async (at_origin: string, { max, within_ms }: typeof ownFailures) =>
     await repository.countFailure(pool, {
-      email_hash: emailHash(email),
+      email_hash,
       origin: at_origin,
       at: isoTime(now),
       failures_max: max,
@@ -151,8 +152,8 @@ async function countFailure({ pool, clock }: Platform, { email, origin, shared }
 }
 
 /** Throws `account_locked`. */
-async function requireUnlocked({ pool, clock }: Platform, { email, origin, shared }: Attempt): Promise<void> {
-  const until = await repository.lockedUntil(pool, emailHash(email), shared ? [origin, everywhere] : [origin])
+async function requireUnlocked({ pool, clock }: Platform, { email_hash, origin, shared }: Attempt): Promise<void> {
+  const until = await repository.lockedUntil(pool, email_hash, shared ? [origin, everywhere] : [origin])
   const left_ms = until === null ? 0 : Date.parse(until) - clock.now()
   if (left_ms > 0)
     throw new Problem('account_locked', undefined, { headers: { 'retry-after': String(Math.ceil(left_ms / 1000)) } })

@@ -1,5 +1,5 @@
 /** SQL of members and invitations. */
-import type { Db } from '../../../platform/database/sql.ts'
+import type { Db, Fragment } from '../../../platform/database/sql.ts'
 import type { Role } from '../roles.ts'
 
 export interface MemberRow {
@@ -83,16 +83,19 @@ export async function replaceInvitation(tx: Db, row: InvitationRow): Promise<voi
       ${row.email_id}, ${row.expires_at}, ${row.created_at})`
 }
 
+const columns = (sql: Db): Fragment =>
+  sql`account_id, id, email, role, token_hash, invited_by, email_id, expires_at, created_at`
+
 export async function listInvitations(sql: Db, account_id: string, at: string): Promise<InvitationRow[]> {
   return await sql<InvitationRow[]>`
-    select account_id, id, email, role, token_hash, invited_by, email_id, expires_at, created_at
+    select ${columns(sql)}
     from invitations
     where account_id = ${account_id} and expires_at > ${at} order by id desc`
 }
 
 export async function lockInvitation(tx: Db, account_id: string, id: string): Promise<InvitationRow | null> {
   const [row] = await tx<InvitationRow[]>`
-    select account_id, id, email, role, token_hash, invited_by, email_id, expires_at, created_at
+    select ${columns(tx)}
     from invitations
     where account_id = ${account_id} and id = ${id} for update`
   return row ?? null
@@ -101,7 +104,7 @@ export async function lockInvitation(tx: Db, account_id: string, id: string): Pr
 /** The one for this address, until the transaction ends. */
 export async function lockInvitationOf(tx: Db, account_id: string, email: string): Promise<InvitationRow | null> {
   const [row] = await tx<InvitationRow[]>`
-    select account_id, id, email, role, token_hash, invited_by, email_id, expires_at, created_at
+    select ${columns(tx)}
     from invitations
     where account_id = ${account_id} and email = ${email} for update`
   return row ?? null
@@ -113,7 +116,7 @@ export async function deleteInvitation(tx: Db, account_id: string, id: string): 
 
 export async function findInvitation(sql: Db, token_hash: string, at: string): Promise<InvitationRow | null> {
   const [row] = await sql<InvitationRow[]>`
-    select account_id, id, email, role, token_hash, invited_by, email_id, expires_at, created_at
+    select ${columns(sql)}
     from invitations
     where token_hash = ${token_hash} and expires_at > ${at}`
   return row ?? null
@@ -125,7 +128,7 @@ export async function useInvitation(
 ): Promise<InvitationRow | null> {
   const [row] = await tx<InvitationRow[]>`
     delete from invitations where account_id = ${account_id} and id = ${id} and token_hash = ${token_hash}
-    returning account_id, id, email, role, token_hash, invited_by, email_id, expires_at, created_at`
+    returning ${columns(tx)}`
   return row ?? null
 }
 
