@@ -16,6 +16,8 @@ export interface JsonBounds {
 
 /** Which bound JSON text exceeds. Invalid JSON is counted as far as it makes sense. */
 export function boundExceeded(bytes: Uint8Array, { members_max, names_max }: JsonBounds): 'members' | 'names' | null {
+  // each member takes a byte at least: most bodies need no count
+  if (bytes.length <= members_max && bytes.length <= names_max) return null
   const members = countMembers(bytes, members_max)
   if (members > members_max) return 'members'
   return members > names_max && hasMoreNames(bytes, names_max) ? 'names' : null

@@ -8,9 +8,6 @@ import { nodeFlags } from '../../scripts/node-flags.mjs'
 const root = join(import.meta.dirname, '../..')
 const sources = join(root, 'src/main.ts')
 
-/** Program and first arguments of `posthorn`, from the sources. */
-export const programOfSources: readonly string[] = [process.execPath, ...nodeFlags, sources]
-
 /** Program and first arguments of `posthorn`. */
 export const program: readonly string[] = [
   process.execPath,

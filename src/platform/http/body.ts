@@ -7,20 +7,16 @@ import { invalid, Problem, throwFailures } from '../../api/problem.ts'
 import { cutPath } from '../../api/refusal-size.ts'
 import { join } from '../../api/validation.ts'
 import { replaceLongIntegers } from '../../lib/json.ts'
-import { boundExceeded } from '../../lib/json-size.ts'
-import { type Admission, isHeavy, type BodyBudget, type BodyReservation } from './body-budget.ts'
+import { boundExceeded, type JsonBounds } from '../../lib/json-size.ts'
+import { type Admission, type BodyBudget, type BodyReservation } from './body-budget.ts'
 
 const empty = Buffer.alloc(0)
 
 /** Many clients read the response only after they have written the whole body. */
 const discardedBytesMax = 64 * 1024 * 1024
 
-export interface BodyBounds {
+export interface BodyBounds extends JsonBounds {
   readonly bytes_max: number
-  /** Members of objects and elements of arrays. */
-  readonly members_max: number
-  /** Different names of members. */
-  readonly names_max: number
 }
 
 /** The body of one request. Its memory counts against `budget` until `done`, which the request calls when it ends. */
@@ -29,8 +25,6 @@ export class Body {
   readonly #bounds: BodyBounds
   readonly #budget: BodyBudget
   #admission: Admission | undefined
-  /** Once it was read: whether parsing and checking it takes more than a millisecond or two. */
-  heavy = false
 
   constructor(request: IncomingMessage, bounds: BodyBounds, budget: BodyBudget) {
     this.#request = request
@@ -45,7 +39,6 @@ export class Body {
   async read(sender: string): Promise<Buffer> {
     const bytes = await receive(this.#request, this.#bounds.bytes_max, this.#budget, sender)
     if (bytes.length === 0) return bytes
-    this.heavy = isHeavy(bytes.length)
     const turn = this.#budget.enter(sender, bytes.length)
     this.#admission = turn instanceof Promise ? await this.#waitFor(turn, sender, bytes.length) : turn
     requireBounded(bytes, this.#bounds)

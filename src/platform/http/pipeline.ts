@@ -18,7 +18,7 @@ import type { Platform } from '../platform.ts'
 import { asksForCsv, type AddressList } from './headers.ts'
 import { admit, bearerOf, callerOf, type FindKey, type KeyFacts } from './auth.ts'
 import { Body, isJsonType, isPlainEncoding, parseBody, tooMany, type BodyBounds } from './body.ts'
-import type { BodyBudget } from './body-budget.ts'
+import { type BodyBudget, isHeavy } from './body-budget.ts'
 import { namingUnknown, type RefuseUnknown } from './hints.ts'
 import {
   canonicalFingerprint,
@@ -237,7 +237,7 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
     const body = (request.read_body = new Body(request.raw, bounds, pipeline.bodies))
     try {
       const bytes = await body.read(request.caller!.account_id)
-      const slices = body.heavy ? new TimeSlices() : undefined
+      const slices = isHeavy(bytes.length) ? new TimeSlices() : undefined
       const read = authorizedBody(pipeline, prepared, request, reply, bytes)
       await slices?.next()
       await answerRead(pipeline, prepared, request, reply, read, slices)
