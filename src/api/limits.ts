@@ -49,11 +49,11 @@ export const limits = {
   audit_retention_ms: 365 * 24 * 3600_000,
   /** For API keys and channels in memory (behaviour: authentication 5.1). */
   cache_ms: 4_000,
-  /** Of what one statement of a worker reads, with at least one row: bounds its memory and the time that it blocks. */
+  /** A worker's statement reads rows of this size together, or one larger row: bounds its memory and blocking time. */
   claim_bytes_max: 4 * 1024 * 1024,
-  /** Of the messages or events that a process remembers, in characters of JSON. */
+  /** Messages or events that a process keeps in memory, in characters of JSON. */
   memory_characters_max: 64 * 1024 * 1024,
-  /** After this many failures to read it, a job is set aside. */
+  /** A job is set aside when it could not be read this many times. */
   unreadable_max: 3,
   /** docs/decisions/group-commit.md */
   group_commit_rows_max: 500,

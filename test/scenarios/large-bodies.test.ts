@@ -22,8 +22,13 @@ interface Answer {
 }
 
 const outcome = ({ status, body }: Answer): string =>
-  [status, body.error?.code, body.error?.param ?? null, body.error?.details?.[0]?.param, body.error?.details?.[0]?.code]
-    .map((part) => (part === null ? 'null' : part))
+  [
+    status,
+    body.error?.code,
+    body.error?.param ?? 'null',
+    body.error?.details?.[0]?.param,
+    body.error?.details?.[0]?.code,
+  ]
     .filter((part) => part !== undefined)
     .join(' ')
 

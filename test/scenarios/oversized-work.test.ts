@@ -77,22 +77,12 @@ async function unclaimed({ pool }: World): Promise<number> {
 
 test('a message that cannot be read delays no other, and after three tries fails and is refunded', async (t) => {
   const world = await startWorld(t)
-  const [damaged, other] = [
-    await world.account({ mode: 'live', credit_micros: 1_000_000 }),
-    await world.account({ mode: 'live', credit_micros: 1_000_000 }),
-  ]
-  const send = async ({ api }: { readonly api: Api }, identifier: string) => {
-    const { body: channel } = await api.post('/v1/channels', {
-      type: 'sms',
-      provider: 'simulator',
-      name: 'Sender',
-      identifier,
-      credentials: {},
-    })
-    const made = messageTo({ channel: channel.id, to: '+4915112345678', send_at: world.clock.iso(60_000) })
+  const [damaged, other] = [await liveChannel(world, '+4915100000001'), await liveChannel(world, '+4915100000002')]
+  const send = async ({ api, channel }: LiveChannel) => {
+    const made = messageTo({ channel, to: '+4915112345678', send_at: world.clock.iso(60_000) })
     return (await api.post('/v1/messages', made)).body.id as string
   }
-  const [bad, good] = [await send(damaged, '+4915100000001'), await send(other, '+4915100000002')]
+  const [bad, good] = [await send(damaged), await send(other)]
   await damage(world, bad)
   await world.clock.advance(61_000)
 

@@ -1,6 +1,7 @@
 /** Messages: row, statuses and transitions (behaviour: messages 6), JSON. */
 import type { Message, MessageError, MessageStatus, OriginType, Priority } from '../../api/resources/message.ts'
 import { Problem } from '../../api/problem.ts'
+import { approximateLength } from '../../lib/json-size.ts'
 import { errorBody } from '../../platform/http/responses.ts'
 
 export type StoredError = Omit<MessageError, 'provider_code'> & { readonly provider_code: string | null }
@@ -15,6 +16,15 @@ export interface AttemptRow {
   duration_ms: number
   created_at: string
 }
+
+/** Of content and metadata, in characters of JSON. */
+export const messageLength = ({
+  content,
+  metadata,
+}: {
+  readonly content: unknown
+  readonly metadata: unknown
+}): number => approximateLength(content) + approximateLength(metadata)
 
 /** The nested objects of a Message are flat. */
 export interface MessageRow {

@@ -95,13 +95,10 @@ async function sendDue(
   const per_second = shareOf(sending.active.values(), campaign, channels.rateOf(channel))
   const capacity = inFlightMax(per_second) - in_flight
   if (capacity <= 0) campaign.backOff(now, in_flight)
+  const paced = Math.min(capacity, campaign.pacer.due(now, per_second))
+  if (paced <= 0) return 0
   const length = approximateLength(row.message)
-  const due = Math.min(
-    capacity,
-    campaign.pacer.due(now, per_second),
-    Math.max(1, Math.floor(limits.claim_bytes_max / length)),
-  )
-  if (due <= 0) return 0
+  const due = Math.min(paced, Math.max(1, Math.floor(limits.claim_bytes_max / length)))
   // messages of all campaigns at once; this campaign continues with the next poll
   const characters = due * length
   if (sending.characters > 0 && sending.characters + characters > charactersMax) return 0

@@ -1,8 +1,7 @@
 /** Submissions: messages of one origin to be stored and charged (docs/decisions/producers.md). */
-import { approximateLength } from '../../../lib/json-size.ts'
 import type { TraceContext } from '../../../lib/trace-context.ts'
 import type { OriginType } from '../../../api/resources/message.ts'
-import type { MessageRow } from '../message.ts'
+import { messageLength, type MessageRow } from '../message.ts'
 import type { AcceptRow, CheckedMessage } from './row.ts'
 
 /** `interactive`: a caller waits. `bulk`: uses the remaining capacity, in chunks. */
@@ -78,10 +77,7 @@ export const unitOf = (pending: Pending, items: readonly SubmissionItem[], first
   first,
   rows: [],
   outcomes: items.map(() => undefined),
-  characters: items.reduce(
-    (sum, { message }) => sum + approximateLength(message.content) + approximateLength(message.metadata),
-    0,
-  ),
+  characters: items.reduce((sum, { message }) => sum + messageLength(message), 0),
   answered: false,
   mayBeStored: false,
 })

@@ -85,14 +85,16 @@ const due = (sql: Db, at: string, rows_max: number, lock: Fragment) =>
   )
 
 /** The first in their order, bounded by bytes. */
-const inOrder = (sql: Db, items: Fragment): Fragment =>
-  withinBytes(sql, items, { order: sql`next_run_at, id`, bytes_max: limits.claim_bytes_max })
+function inOrder(sql: Db, items: Fragment): Fragment {
+  const order = sql`next_run_at, id`
+  return sql`${withinBytes(sql, items, { order, bytes_max: limits.claim_bytes_max })} order by ${order}`
+}
 
 export const listDueItems = async (sql: Db, at: string, rows_max: number): Promise<CallbackItemRow[]> =>
-  await sql<CallbackItemRow[]>`${due(sql, at, rows_max, sql``)} order by next_run_at, id`
+  await sql<CallbackItemRow[]>`${due(sql, at, rows_max, sql``)}`
 
 export const lockDueItems = async (tx: Db, at: string, rows_max: number): Promise<CallbackItemRow[]> =>
-  await tx<CallbackItemRow[]>`${due(tx, at, rows_max, tx`for update skip locked`)} order by next_run_at, id`
+  await tx<CallbackItemRow[]>`${due(tx, at, rows_max, tx`for update skip locked`)}`
 
 /** The keys of due items, without reading what they contain. */
 export const listDueKeys = async (sql: Db, at: string, rows_max: number): Promise<ItemKey[]> =>
@@ -105,22 +107,19 @@ export const listDueKeys = async (sql: Db, at: string, rows_max: number): Promis
 
 /** Postpones an item that cannot be read, or deletes it after `limits.unreadable_max` times. True where it was deleted. */
 export async function postponeUnreadable(sql: Db, { next_run_at, id }: ItemKey, next: string): Promise<boolean> {
-  const [row] = await sql<{ id: string; attempts: number; next_run_at: string }[]>`
+  const [row] = await sql<{ attempts: number }[]>`
     update callback_items
     set attempts = attempts + 1, next_run_at = ${next}
     where next_run_at = ${next_run_at}
       and id = ${id}
-    returning id, attempts, next_run_at`
+    returning attempts`
   if (row === undefined || row.attempts < limits.unreadable_max) return false
-  await sql`delete from callback_items where next_run_at = ${row.next_run_at} and id = ${id}`
+  await sql`delete from callback_items where next_run_at = ${next} and id = ${id}`
   return true
 }
 
 /** Empty if another process has locked it. */
-export const lockItem = async (
-  tx: Db,
-  { next_run_at, id }: Pick<CallbackItemRow, 'next_run_at' | 'id'>,
-): Promise<CallbackItemRow[]> =>
+export const lockItem = async (tx: Db, { next_run_at, id }: ItemKey): Promise<CallbackItemRow[]> =>
   await tx<CallbackItemRow[]>`
     select ctid::text as place, *
     from callback_items
@@ -176,14 +175,11 @@ export async function listDueOfOtherChannels(
       order by next_run_at, id
       limit ${each_max}
     ) r`
-  const items = await sql<CallbackItemRow[]>`${inOrder(sql, first)} order by next_run_at, id`
+  const items = await sql<CallbackItemRow[]>`${inOrder(sql, first)}`
   return { items, last: next.length < channelsAtOnce ? '' : next.at(-1)!.channel_id }
 }
 
-export async function lockItems(
-  tx: Db,
-  rows: readonly Pick<CallbackItemRow, 'next_run_at' | 'id'>[],
-): Promise<CallbackItemRow[]> {
+export async function lockItems(tx: Db, rows: readonly ItemKey[]): Promise<CallbackItemRow[]> {
   if (rows.length === 0) return []
   const keys = rows.map(({ next_run_at, id }) => ({ next_run_at, id }))
   return await tx<CallbackItemRow[]>`

@@ -1,5 +1,4 @@
 /** Finds expired messages in blocked or slow queues, in steps. */
-import { limits } from '../../../api/limits.ts'
 import { priorities, ranks } from '../../../api/resources/message.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -67,7 +66,7 @@ export function expiredSearch({
         const times = { at: isoTime(clock.now()), aged: isoTime(retention_clock.now()) }
         const { message_ids, reached } = await findExpired(pool, { ...times, from, scanned_max, found_max: rows_max })
         if (message_ids.length < rows_max) note(from, reached, began_ms)
-        const claim = { message_ids, lease_until, process_id, bytes_max: limits.claim_bytes_max }
+        const claim = { message_ids, lease_until, process_id }
         return await claimReadable({ pool, process_id, clock, log }, (part) => claimFound(pool, claim, part))
       } catch (error) {
         log.warn({ err: error }, 'a search for expired messages failed; it is repeated')

@@ -1,5 +1,5 @@
 /** Jobs in this process: waiting in memory, being sent, or being written. */
-import { approximateLength } from '../../../lib/json-size.ts'
+import { messageLength } from '../message.ts'
 import { backlog, type Backlog } from './backlog.ts'
 import { type Job, queueOf } from './job.ts'
 
@@ -92,9 +92,10 @@ function memoryUse() {
     },
     ofAccount: (account_id: string): number => accounts.get(account_id) ?? 0,
     has: (message_id: string): boolean => jobs.has(message_id),
-    add({ row: { id, account_id, content, metadata } }: Job): void {
+    add({ row }: Job): void {
+      const { id, account_id } = row
       if (jobs.has(id)) return
-      const size = approximateLength(content) + approximateLength(metadata)
+      const size = messageLength(row)
       jobs.set(id, { account_id, characters: size })
       change(account_id, size)
     },

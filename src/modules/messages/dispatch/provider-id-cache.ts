@@ -1,7 +1,6 @@
 /** Recently sent messages by provider id, so early receipts need not read the database. */
 import { limits } from '../../../api/limits.ts'
-import { approximateLength } from '../../../lib/json-size.ts'
-import type { MessageRow } from '../message.ts'
+import { messageLength, type MessageRow } from '../message.ts'
 
 export interface ProviderIdCache {
   remember(channel_id: string, provider_id: string, row: MessageRow): void
@@ -27,7 +26,7 @@ export function providerIdCache(): ProviderIdCache {
     remember(channel_id, provider_id, row) {
       const key = `${channel_id} ${provider_id}`
       remove(key)
-      const entry = { row, characters: approximateLength(row.content) + approximateLength(row.metadata) }
+      const entry = { row, characters: messageLength(row) }
       rows.set(key, entry)
       characters += entry.characters
       while (rows.size > rowsMax || characters > charactersMax) remove(rows.keys().next().value!)

@@ -87,8 +87,8 @@ export async function findExpired(sql: Db, { from, at, aged, scanned_max, found_
 
 export async function claimFound(
   sql: Db,
-  claim: { message_ids: readonly string[]; lease_until: string; process_id: string; bytes_max: number },
-  part: ClaimedPart = 'whole',
+  claim: { message_ids: readonly string[]; lease_until: string; process_id: string },
+  part: ClaimedPart,
 ): Promise<RawClaim[]> {
   if (claim.message_ids.length === 0) return []
   const locked = sql`
@@ -99,7 +99,7 @@ export async function claimFound(
     for update skip locked`
   const order = sql`next_run_at, message_id`
   return await sql<RawClaim[]>`
-    with picked as materialized (${withinBytes(sql, locked, { order, bytes_max: claim.bytes_max })}),
+    with picked as materialized (${withinBytes(sql, locked, { order, bytes_max: limits.claim_bytes_max })}),
     ${pickedByProcess(sql, claim, part)}`
 }
 

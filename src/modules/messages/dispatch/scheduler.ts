@@ -325,13 +325,13 @@ export const isOurs = (ownership: Ownership, { mode, channel_id }: Pick<MessageR
 
 function capacitiesOf(state: State, queues: readonly store.DueQueue[], rows_max: number): store.QueueCapacity[] {
   const each_max = Math.max(10, Math.ceil(rows_max / Math.max(1, queues.length)))
-  return queues.flatMap((queue) =>
-    priorities.flatMap((priority) => {
-      if (charactersLeft(state, queue) <= 0) return []
+  return queues.flatMap((queue) => {
+    if (charactersLeft(state, queue) <= 0) return []
+    return priorities.flatMap((priority) => {
       const jobs_max = Math.min(each_max, capacityOf(state, queue, priority))
       return jobs_max <= 0 ? [] : [{ queue: queue.queue, rank: ranks[priority], jobs_max }]
-    }),
-  )
+    })
+  })
 }
 
 /** Without jobs in progress or being cancelled. */

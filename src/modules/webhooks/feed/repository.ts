@@ -2,7 +2,7 @@
 import type { Tenant } from '../../../api/caller.ts'
 import { limits } from '../../../api/limits.ts'
 import type { EventRow } from '../../../platform/events/outbox.ts'
-import { jsonRows, type Db, textColumn, withinBytes } from '../../../platform/database/sql.ts'
+import { jsonRows, type Db, type Fragment, textColumn, withinBytes } from '../../../platform/database/sql.ts'
 
 export interface FeedFilter {
   readonly types?: readonly string[] | undefined
@@ -84,8 +84,6 @@ export async function listEvents(sql: Db, tenant: Tenant, filter: FeedFilter, pa
     order by ${inOrder}
     ${limit}`
 }
-
-type Fragment = ReturnType<Db>
 
 /**
  * Where transactions overlap, positions are not in the order of ids, so a time starts from the last event well before
